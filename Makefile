@@ -51,7 +51,8 @@ test-versions: $(VENV)/.test
 
 # The tests of arrays on torch's tensors. torch is large: it has an environment of its own, beside that of the tests.
 TORCH_TESTS := tests/sensors/test_tensors.py tests/sensors/test_torch.py tests/sensors/test_model_layouts.py \
-  tests/test_metrics.py tests/touch/test_touch_tensors.py tests/passive/test_rows.py tests/test_examples.py
+  tests/test_metrics.py tests/touch/test_touch_tensors.py tests/passive/test_rows.py tests/test_examples.py \
+  tests/audits/test_audit.py::test_terms_of_torch_are_called_with_tensors
 
 test-torch: $(TORCH)/.torch
 	ARRAY_LIBRARIES=torch $(TORCH)/bin/python -m pytest -q $(TORCH_TESTS)

@@ -1,4 +1,4 @@
-"""Tests of the terms against the truth. Run them: python -m pytest examples/audit"""
+"""Tests of the robot and of its reward terms against the truth. Run them: python -m pytest examples/audit"""
 
 import sys
 from pathlib import Path
@@ -9,10 +9,16 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from terms import FEET, FeetAirTime, feet_contact, feet_force
 
+ROBOT = Path(__file__).parent / "robot.xml"
+
 
 @pytest.fixture
 def truth(contact_truth):
-    return contact_truth("quadruped")
+    return contact_truth(ROBOT)
+
+
+def test_scene(contact_check):
+    contact_check(ROBOT)
 
 
 def test_contact(truth):

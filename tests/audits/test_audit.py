@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 import xml.etree.ElementTree as ElementTree
@@ -13,6 +14,7 @@ import mujoco
 import numpy as np
 import pytest
 from contact_viewer import SceneError
+from contact_viewer.audits.situations import Stage
 from contact_viewer.cli import main
 from contact_viewer.engines.registry import open_engine
 
@@ -49,7 +51,7 @@ def test_reads_are_named_slots_together_and_by_output() -> None:
         return data.xpos[model.body("left_foot").id][2] + data.cfrc_ext[3, 5] > len(data.contact.dist)
 
     report = contact_viewer.audit(of_all, make_model(BIPED), "contact", **FEET)
-    assert {"xpos[left_foot].z", "cfrc_ext[left_foot].force.z"} == set(report.reads)
+    assert {"xpos[left_foot].z", "cfrc_ext[left_foot].force.z", "contact list: count"} == set(report.reads)
 
 
 def test_table_has_the_truth_of_every_situation() -> None:
@@ -134,6 +136,128 @@ def test_environments_and_calls_are_understood() -> None:
     assert contact_viewer.audit(above, "quadruped", "contact", call="f(data.sensordata, 0.5)").ok
 
 
+def test_terms_of_torch_are_called_with_tensors() -> None:
+    torch = pytest.importorskip("torch")
+
+    def feet_contact(sensordata: Any) -> Any:
+        return torch.stack([sensordata[:, 13 * i + 3] > 1.0 for i in range(4)], dim=-1)
+
+    def on_a_gpu(sensordata: Any) -> Any:
+        return torch.tensor([1.0], device="cuda") * sensordata[:, 1:5]
+
+    def by_methods(data: Any) -> Any:
+        return data.sensordata[:, [1, 14, 27, 40]].gt(1.0)
+
+    report = contact_viewer.audit(feet_contact, "quadruped")
+    assert [finding.cause for finding in report.findings] == ["column"]
+    assert "of torch" in report.understood
+    assert contact_viewer.audit(by_methods, "quadruped", "contact", lib="torch").ok
+    if not torch.cuda.is_available():
+        with pytest.raises(SceneError, match=r"on_a_gpu raised .*(NVIDIA|CUDA)") as error:
+            contact_viewer.audit(on_a_gpu, "quadruped", "contact")
+        assert "\n" not in str(error.value)
+
+
+def test_poses_at_rest_are_what_their_names_say() -> None:
+    model = make_model(BIPED, 'gap=".02"')
+    stage = Stage(model)
+    forces: dict[str, list[float]] = {}
+    listed: dict[str, list[int]] = {}
+    for situation in stage.situations(every=4):
+        for _ in stage.run(situation):
+            forces.setdefault(situation.name, []).append(stage.data.efc_force.sum())
+            listed.setdefault(situation.name, []).append(stage.data.ncon)
+    lowered, near = np.array(forces["within the gap"]), np.array(listed["within the gap"]) > 0
+    assert 40 < (near & (lowered == 0)).sum() < len(near)
+    # Touching begins once, and lasts.
+    assert np.count_nonzero(np.diff(lowered > 0)) == 1
+    tapped = np.array(forces["tapping"]) > 0
+    lengths = np.diff(np.flatnonzero(np.diff(np.concatenate([[0], tapped, [0]])))[::1])[::2]
+    assert set(lengths.tolist()) == {1, 2, 3}
+    assert "self-contact" not in forces
+    crossed = mujoco.MjModel.from_xml_string(
+        BIPED.format(geom="").replace('axis="0 1 0" range="-60 60"', 'axis="1 0 0" range="-60 60"')
+    )
+    stage = Stage(crossed)
+    (situation,) = [each for each in stage.situations() if each.name == "self-contact"]
+    assert all(stage.data.ncon and (stage.data.contact.geom > 0).all() for _ in stage.run(situation))
+
+
+SHIN = """
+<mujoco><worldbody><geom name="floor" type="plane" size="5 5 .1"/>
+  <body name="trunk" pos="0 0 .4"><freejoint/><geom type="box" size=".2 .2 .05" mass="5"/>{}
+  </body></worldbody></mujoco>"""
+LEG = """<body name="shin{0}" pos="{1} 0 -.05">
+  <joint axis="0 1 0" range="-100 100" damping="2"/><geom type="capsule" fromto="0 -.6 -.2 0 .6 -.2" size=".03"/>
+  <geom name="sole{0}" pos="0 0 -.25" size=".03"/></body>"""
+
+
+def test_what_was_guessed_may_be_the_feet_alone() -> None:
+    model = mujoco.MjModel.from_xml_string(SHIN.format(LEG.format(0, -0.15) + LEG.format(1, 0.15)))
+
+    def feet_contact(model: Any, data: Any) -> Any:
+        found = [False, False]
+        for contact in data.contact:
+            for k in range(2):
+                found[k] |= model.geom(f"sole{k}").id in contact.geom
+        return found
+
+    report = contact_viewer.audit(feet_contact, model)
+    assert report.ok, str(report)
+    assert report.of == ("sole0", "sole1")
+    assert not contact_viewer.audit(feet_contact, model, of=["shin0", "shin1"], against="floor").ok
+
+
+def test_every_array_and_the_count_of_contacts_are_reads() -> None:
+    def counts(data: Any) -> Any:
+        return data.ncon > 0
+
+    def lit(data: Any) -> Any:
+        return [data.light_xpos[0, 2] + data.cinert[1, 3] > 1.0, data.time > 0.1]
+
+    assert contact_viewer.audit(counts, make_model(BIPED), "contact").reads == ("contact list: count",)
+    reads = contact_viewer.audit(lit, "quadruped", "contact", of=["FL_foot", "FR_foot"]).reads_by_output
+    assert {"light_xpos[0].z", "cinert[1].3"} == set(reads[0])
+    assert reads[1] == ("time",)
+
+
+CONTROL = """
+def control(model, data):
+    data.ctrl[:] = 0.3
+"""
+
+
+def test_own_runs_are_compared(tmp_path: Path) -> None:
+    model = make_model(BIPED)
+    data, rows = mujoco.MjData(model), []
+    for _ in range(300):
+        rows.append((data.time, data.qpos.copy(), data.qvel.copy(), data.ctrl.copy()))
+        mujoco.mj_step(model, data)
+    names = ("time", "qpos", "qvel", "ctrl")
+    # Every row, and every fifth one, as many programs log.
+    for name, step in (("all.npz", 1), ("some.npz", 5)):
+        parts = zip(*rows[::step], strict=True)
+        np.savez(tmp_path / name, **dict(zip(names, (np.array(part) for part in parts), strict=True)))
+        log = tmp_path / name
+        right = contact_viewer.audit(first_column, model, "contact", **FEET, log=log)
+        assert right.ok, str(right)
+        assert {row.situation for row in right.table} == {"log"}
+        wrong = contact_viewer.audit(_swapped, model, "force", **FEET, log=log, save=tmp_path / name[:3])
+        assert wrong.findings
+        (saved,) = (tmp_path / name[:3]).glob("*.cvrun")
+        again = contact_viewer.audit(first_column, model, "contact", **FEET, log=saved)
+        assert again.ok
+        assert {row.situation for row in again.table} == {"log"}
+    (tmp_path / "walk.py").write_text(CONTROL)
+    report = contact_viewer.audit(first_column, model, "contact", **FEET, control=str(tmp_path / "walk.py"))
+    assert report.ok, str(report)
+    assert "controlled, scene" in {row.situation for row in report.table}
+
+
+def _swapped(sensordata: Any) -> Any:
+    return np.stack([_normal(sensordata, 4 * SLOT), 2 * _normal(sensordata, 0)], -1)
+
+
 def _normal(sensordata: Any, start: int) -> Any:
     return sensordata[..., [start + SLOT * slot + 1 for slot in range(4)]].sum(-1)
 
@@ -198,10 +322,23 @@ def test_command_says_what_it_found_and_saves_it(
     report = json.loads(capfd.readouterr().out)
     assert report["findings"][0]["cause"] == "column"
     assert len(ElementTree.parse("a.xml").findall(".//failure")) == 1
-    # The saved run is the situation: the engine takes the same steps from its first state.
-    engine = open_engine(Path("runs/wrong_column-column.cvrun"))
-    engine.step(50)
-    assert engine.time > 0
+    # The saved run is the situation: the engine takes the same steps, and the values are of the instant that opens.
+    (command,) = report["saved"]
+    program, file, option, seconds = command.split()
+    assert (program, option) == ("contact-viewer", "--go-to")
+    engine = open_engine(Path(file))
+    log = contact_viewer.read_log(file, engine.model)
+    shown = {each.channel.name: each for each in log.channels}
+    place = int(np.argmin(abs(shown["wrong_column of foot_FL/value"].times - float(seconds))))
+    told = [
+        [bool(shown[f"wrong_column of {foot}/{kind}"].values[place]) for foot in report["of"]]
+        for kind in ("value", "truth")
+    ]
+    assert told[0] != told[1]
+    while engine.time < float(seconds) - 1e-6:
+        engine.step(1)
+    assert abs(engine.time - shown["wrong_column of foot_FL/value"].times[place]) < 1e-6
+    assert [bool(engine.data.sensordata[1 + 13 * k] > 0) for k in range(4)] == told[1]
     assert main(["audit", "quadruped", "terms.py:dies", "--as", "contact"]) == 2
     assert "ended its process (code 7)" in capfd.readouterr().err
     assert main(["audit", "quadruped", "terms.py:feet"]) == 2
@@ -226,15 +363,28 @@ def test_never(contact_truth):
 
 def test_pytest_fixture_fails_with_the_cause_and_the_run(tmp_path: Path) -> None:
     (tmp_path / "test_terms.py").write_text(PLUGIN_TEST)
-    plugin = ["-p", "contact_viewer.audits.pytest_plugin", "-p", "no:cacheprovider"]
+    names = ("contact_viewer.audits.pytest_plugin", "contact_viewer.checks.pytest_plugin", "no:cacheprovider")
+    plugin = [word for name in names for word in ("-p", name)]
     example = str(Path(__file__).parents[2] / "examples" / "audit")
     command = [sys.executable, "-m", "pytest", "-q", *plugin, ".", example]
     alone = {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
     done = subprocess.run(
         command, cwd=tmp_path, env={**os.environ, **alone}, capture_output=True, text=True, check=False
     )
-    assert "3 failed, 5 passed" in done.stdout, done.stdout
+    assert "3 failed, 6 passed" in done.stdout, done.stdout
     assert "the wrong column of the sensor's array" in done.stdout
     assert "wrong-column.cvrun" in done.stdout
     assert "reads foot_FL.slot0.force.tangent1" in done.stdout
     assert ", above 20 N" in done.stdout
+    never = re.search(r"contact-viewer (\S+never.cvrun) --go-to ([\d.]+)", done.stdout)
+    assert never is not None
+    engine = open_engine(Path(never[1]))
+    while engine.time < float(never[2]) - 1e-6:
+        engine.step(1)
+    assert engine.data.efc_force.sum() > 20
+
+
+def test_plugins_load_nothing_that_a_project_does_not_use() -> None:
+    code = "import sys, contact_viewer.audits.pytest_plugin, contact_viewer.checks.pytest_plugin; print(*sys.modules)"
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
+    assert not {"mujoco", "numpy", "contact_viewer.audits.audit"} & set(loaded)

@@ -1,11 +1,12 @@
 """Audits a user's function against the truth: situations, reads, causes and a report."""
 
 import json
+import shlex
 import tempfile
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import closing
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 from xml.sax.saxutils import escape, quoteattr
@@ -13,6 +14,7 @@ from xml.sax.saxutils import escape, quoteattr
 import mujoco
 import numpy as np
 
+from ..channels.channel import ChannelName, Samples
 from ..engines.controller_file import ControllerFile
 from ..errors import SceneError
 from ..mjmodel.state import STATE
@@ -21,9 +23,9 @@ from ..processes import Job, Limits, Worker, describe_signal, run_job
 from ..scene_files.log_files import read_log
 from ..scene_files.run_file import RunWriter
 from ..scene_files.scene import find_scene, load_scene
-from .causes import ROLES, AuditFinding, Judge, Row
+from .causes import ROLES, AuditFinding, Judge, Judgement, Row
 from .contact_rules import ContactJudge, GraspJudge
-from .evidence import Evidence, find_reads, gather, infer_targets
+from .evidence import Evidence, find_reads, gather, infer_targets, with_targets
 from .force_rules import ForceJudge
 from .situations import Situation, Stage
 from .term import Caller, TermError, load_term
@@ -331,7 +333,8 @@ def _audit(term: Any, model: MjModel, path: Path | None, options: Mapping[str, A
     caller.restart()
     role = role or _guess_role(caller.name, first, caller)
     notes: list[str] = []
-    targets = _find_targets(stage, role, of, against, first)
+    candidates = _find_targets(stage, role, of, against, first)
+    targets = candidates[0]
     if (
         role in ("contact", "force", "air-time")
         and of is not None
@@ -348,11 +351,25 @@ def _audit(term: Any, model: MjModel, path: Path | None, options: Mapping[str, A
     reads = find_reads(caller, evidence)
     if any(read.name.startswith("cfrc") for read in reads):
         notes.append("cfrc_ext and cfrc_int are filled by mj_rnePostConstraint, which mj_step does not call")
-    judge = _JUDGES[role](evidence, role, reads, differs, float(options["rel"]), against is not None)
-    judgement = judge.decide()
+        notes += ["cfrc_ext has the forces of equality constraints too, not of contacts alone"] if model.neq else []
+
+    def judge_of(each: Evidence) -> tuple[Judge, Judgement]:
+        judge = _JUDGES[role](each, role, reads, differs, float(options["rel"]), against is not None)
+        return judge, judge.decide()
+
+    judge, judgement = judge_of(evidence)
+    for other in candidates[1:] if judgement.findings else ():
+        # In the worst situation first, which tells most of them apart.
+        if judge_of(with_targets(evidence, other, judgement.findings[0].situation or None))[1].findings:
+            continue
+        again, second = judge_of(with_targets(evidence, other))
+        if not second.findings:
+            # The term means something else than was guessed, and is right about it.
+            judge, judgement, targets = again, second, other
+            break
     # What else is wrong beside a named cause may follow from it.
     findings = ([each for each in judgement.findings if each.cause] or judgement.findings)[:_FINDINGS]
-    saved = _save(evidence, findings, path, Path(options["save"]), caller.name) if options["save"] and findings else ()
+    saved = _save(judge, findings, path, Path(options["save"]), caller.name) if options["save"] and findings else ()
     pace = f"every {every} physics steps" if every > 1 else "every physics step"
     understood = f"{caller.plan}; {role} of {', '.join(targets.names)} against {targets.other}, {pace}"
     outputs = max((max(read.outputs, default=0) for read in reads), default=-1) + 1
@@ -389,22 +406,25 @@ def _guess_role(name: str, value: np.ndarray[Any, Any], caller: Caller) -> str:
     raise TermError(f"{name}: say what it is with --as (role=): {', '.join(ROLES)}")
 
 
-def _find_targets(stage: Stage, role: str, of: Any, against: str | None, first: np.ndarray[Any, Any]) -> Targets:
+def _find_targets(stage: Stage, role: str, of: Any, against: str | None, first: np.ndarray[Any, Any]) -> list[Targets]:
+    """What a term is about, and what else it may mean where that is not said: other geoms, and all that is touched."""
     if role == "grasp":
         if of is None or against is None or against in (FLOOR, ANY):
             raise TermError(
                 "a grasp needs its fingers and its object: of=['left_finger', 'right_finger'], against='cube'"
             )
-        return make_targets(stage.model, of, against)
+        return [make_targets(stage.model, of, against)]
+    sides = [against] if against is not None else [FLOOR, ANY]
     if of is not None:
-        return make_targets(stage.model, of, against or FLOOR)
+        return [make_targets(stage.model, of, side) for side in sides]
     count = first.size // 3 if role == "force-world" or (role == "force" and first.ndim > 1) else first.size
     try:
-        return infer_targets(stage, count if count > 1 else 0 if first.ndim == 0 else count, against or FLOOR)
+        found = infer_targets(stage, count if count > 1 else 0 if first.ndim == 0 else count, sides[0])
     except TermError:
         if count != 1:
             raise
-        return infer_targets(stage, 0, against or FLOOR)
+        found = infer_targets(stage, 0, sides[0])
+    return [*found, *(replace(each, other=ANY, against=~each.members) for _ in sides[1:] for each in found)]
 
 
 def _situations(stage: Stage, role: str, targets: Targets, options: Mapping[str, Any]) -> list[Situation]:
@@ -426,7 +446,7 @@ def _situations(stage: Stage, role: str, targets: Targets, options: Mapping[str,
     if role == "grasp":
         return [*found, *stage.keyframes(), *stage.grasps(list(targets.members), targets.against[0])]
     # A scene without a robot that could fall is looked at as its program starts it.
-    return [*found, *stage.situations(), *(stage.keyframes() if not stage.can_fall else ())]
+    return [*found, *stage.situations(options["control_steps"]), *(stage.keyframes() if not stage.can_fall else ())]
 
 
 def _reset_differs(caller: Caller, evidence: Evidence) -> bool:
@@ -446,38 +466,67 @@ def _reset_differs(caller: Caller, evidence: Evidence) -> bool:
     return False
 
 
-def _save(
-    evidence: Evidence, findings: Sequence[AuditFinding], path: Path | None, folder: Path, name: str
-) -> list[str]:
-    """Save the situation of each finding, and return the commands that open them."""
-    folder.mkdir(parents=True, exist_ok=True)
-    model, companions = evidence.model, {}
-    if path is not None and path.suffix != ".mjb":
-        scene = load_scene(path)
-        if mujoco.mj_stateSize(scene.model, STATE) == mujoco.mj_stateSize(model, STATE):
-            model, companions = scene.model, scene.companions
+def _save(judge: Judge, findings: Sequence[AuditFinding], path: Path | None, folder: Path, name: str) -> list[str]:
+    """Save the situation of each finding, with the term's values beside the truth; return commands that open them."""
+    evidence, blocks = judge.e, list(judge.e.blocks())
     commands = []
     for finding in findings:
         if not finding.situation:
             continue
-        states = evidence.states[evidence.situations.index(finding.situation)]
+        number = evidence.situations.index(finding.situation)
+        states, block = evidence.states[number], blocks[number]
+        ends = np.arange(1, block.stop - block.start + 1) * evidence.every * evidence.timestep + states[0][0]
+        channels = [
+            Samples(ChannelName(f"{name} of {target}/{label}", unit), ends, values[block].astype(np.float64))
+            for target, unit, *both in judge.shown
+            for label, values in zip(("value", "truth"), both, strict=True)
+        ]
         file = folder / f"{name}-{finding.cause or 'disagreement'}.cvrun"
-        about = {
-            "scene": path.name if path else None,
-            "companions": list(companions.items()),
-            "hidden": [],
-            "version": 0,
-        }
-        about |= {"changes": [], "watch_all": False, "steps": len(states) - 1}
-        writer = RunWriter(file, model, about, np.arange(states.shape[1]), states[0])
-        try:
-            writer.add(states)
-            writer.finish()
-        except BaseException:
-            writer.discard()
-            raise
-        commands.append(f"contact-viewer {file}  # step {finding.step}")
+        save_states(file, evidence.model, states, path, channels)
+        instant = states[0][0] + finding.step * evidence.timestep
+        commands.append(f"contact-viewer {shlex.quote(str(file))} --go-to {instant:.6g}")
     return commands
+
+
+def save_states(
+    file: Path,
+    model: MjModel,
+    states: Sequence[np.ndarray[Any, Any]] | np.ndarray[Any, Any],
+    path: Path | None = None,
+    channels: Sequence[Samples] = (),
+) -> None:
+    """Save steps as a run that opens as a scene. Raises SceneError where it cannot be written.
+
+    Args:
+        file: The saved run.
+        model: Model of the steps.
+        states: States from which steps start, and the last one.
+        path: The scene's file, if there is one.
+        channels: Values over time.
+    """
+    file.parent.mkdir(parents=True, exist_ok=True)
+    companions: Mapping[int, int] = {}
+    if path is not None and path.suffix != ".mjb":
+        scene = load_scene(path)
+        if mujoco.mj_stateSize(scene.model, STATE) == mujoco.mj_stateSize(model, STATE):
+            model, companions = scene.model, scene.companions
+    rows = np.array(states)
+    about = {
+        "scene": path.name if path else None,
+        "companions": list(companions.items()),
+        "hidden": [],
+        "version": 0,
+        "changes": [],
+        "watch_all": False,
+        "steps": len(rows) - 1,
+    }
+    writer = RunWriter(file, model, about, np.arange(rows.shape[1]), rows[0], channels=channels)
+    try:
+        writer.add(rows)
+        writer.finish()
+    except BaseException:
+        writer.discard()
+        raise
 
 
 if __name__ == "__main__":

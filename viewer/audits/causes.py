@@ -118,6 +118,8 @@ class Judge:
         """Size of the force on each target [N], (n, targets)."""
         self.high = float(np.clip(0.1 * evidence.weight / len(self.names), 1.5, 20.0))
         """Force from which contact is clear [N]."""
+        self.shown: list[tuple[str, str, Values, Values]] = []
+        """Curves for a user: target, unit, values of the term and the truth of each control step, (n,)."""
         self._start = evidence.starts()
         self.result = Judgement()
 

@@ -3,6 +3,7 @@
 import mujoco
 import numpy as np
 
+from ..channels.channel import BOOLEAN
 from ..metrics import in_contact
 from .causes import (
     EXPLAINED,
@@ -78,6 +79,8 @@ class ContactJudge(Judge):
     def compare(self, out: Mask, on: Mask, off: Mask, pressed: Values, single: bool = False) -> None:
         wrong, bad = [], []
         for k in range(out.shape[1]):
+            true = on[:, k] if self.role == "grasp" else in_contact(pressed[:, k])
+            self.shown.append((self.names[k], BOOLEAN, out[:, k], true))
             steps, is_bad = self.mistakes(out[:, k], on[:, k], off[:, k])
             wrong.append(steps)
             if is_bad:

@@ -1,10 +1,9 @@
 """Runs a term through situations and keeps its values beside the truth of every step."""
 
-import copy
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Any
 
@@ -12,15 +11,18 @@ import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
-from ..mjmodel.names import body_names, read_names, sensor_names
+from ..mjmodel.names import body_names, geom_names, read_names, sensor_names
+from ..mjmodel.state import STATE
 from ..mjmodel.types import MjData, MjModel
 from .situations import Situation, Stage
-from .term import Caller, TermError
+from .term import ARRAYS, Caller, TermError
 from .truth import Recording, Targets, Values, make_targets, sensor_side
 
 _FEET = re.compile(r"foot|feet|toe|ankle_roll|sole", re.IGNORECASE)
 _SNAPSHOTS, _SNAPSHOTS_EACH = 18, 3
 """States that are kept to find what a term reads: in all, and with the same targets in contact."""
+_PRESSED = 1.0
+"""Force from which a target counts as pressed in such a state [N]."""
 _RAISE = 37.0
 """Amount that is added to values that are the same in all states."""
 _APART = 25
@@ -53,7 +55,11 @@ class Evidence:
     mirrored: Values | None = None
     """Values that the term returns for these states with the opposite sign of all forces, (snapshots, outputs)."""
     states: list[Values] = field(default_factory=list)
-    """States from which physics steps of each situation start, with what was put in, (steps, size)."""
+    """States from which physics steps of each situation start, with inputs, and the last one, (steps + 1, size)."""
+    steps: list[int] = field(default_factory=list)
+    """Physics steps of each situation."""
+    rows: NDArray[np.intp] = field(default_factory=lambda: np.zeros(0, np.intp))
+    """Last physics step of each control step, counted through all situations, (n,)."""
 
     @property
     def control_dt(self) -> float:
@@ -78,8 +84,8 @@ def gather(stage: Stage, caller: Caller, targets: Targets, situations: Iterable[
     values: list[Values] = []
     recording = Recording(model, targets)
     kept_rows: list[int] = []
-    chosen = _Snapshots()
     all_states: list[Values] = []
+    steps: list[int] = []
     row = -1
     for situation in situations:
         name, count = situation.name, Counter(each.partition(" (")[0] for each in names)[situation.name]
@@ -108,12 +114,17 @@ def gather(stage: Stage, caller: Caller, targets: Targets, situations: Iterable[
             begun = True
             kept_rows.append(row)
             where.append(len(names) - 1)
-            chosen.offer(data, recording, len(kept_rows))
         if inputs:
             found = list(caller.rows(inputs))
         if not begun:
             names.pop()
+            recording.drop(len(states))
+            row -= len(states)
             continue
+        steps.append(len(states))
+        last = np.empty_like(stage.state)
+        mujoco.mj_getState(model, data, last, STATE)
+        states += [last] if np.isfinite(last).all() and last[0] > states[-1][0] else []
         if any(each.shape != found[0].shape for each in found) or (values and found[0].shape != values[0].shape):
             raise TermError(
                 f"{caller.name} returned shapes {', '.join(sorted({str(each.shape) for each in found + values[:1]}))}"
@@ -122,8 +133,12 @@ def gather(stage: Stage, caller: Caller, targets: Targets, situations: Iterable[
         all_states.append(np.array(states))
     if not values:
         raise TermError("the scene is unstable from its first step: nothing can be said about the term")
-    arrays, rows = recording.arrays(), np.array(kept_rows)
-    history = rows[:, np.newaxis] - np.arange(every)[::-1]
+    rows = np.array(kept_rows)
+    truth, physics = _truths(recording, rows, every)
+    chosen, starts = (
+        _choose_states(truth),
+        np.concatenate([states[:count] for states, count in zip(all_states, steps, strict=True)]),
+    )
     return Evidence(
         model=model,
         targets=targets,
@@ -133,42 +148,96 @@ def gather(stage: Stage, caller: Caller, targets: Targets, situations: Iterable[
         situations=names,
         where=np.array(where),
         values=np.array(values),
-        truth={name: array[rows] for name, array in arrays.items()},
-        physics={name: arrays[name][history] for name in ("force", "touching", "normal")},
-        snapshots=chosen.taken,
-        pressed=np.array(chosen.pressed),
+        truth=truth,
+        physics=physics,
+        snapshots=[_retake(model, starts[rows[step]]) for step in chosen],
+        pressed=truth["normal"][chosen] > _PRESSED,
         states=all_states,
+        rows=rows,
+        steps=steps,
     )
 
 
-class _Snapshots:
-    """States with as many different sets of targets in contact as there are."""
-
-    def __init__(self) -> None:
-        self.taken: list[MjData] = []
-        self.pressed: list[NDArray[np.bool_]] = []
-        self._counts: Counter[bytes] = Counter()
-        self._last: dict[bytes, int] = {}
-
-    def offer(self, data: MjData, recording: Recording, step: int) -> None:
-        """Keep a copy of a state if it is a new kind."""
-        force = recording._rows["normal"][-1]
-        kind = (np.concatenate([force > 1.0, [recording._rows["elsewhere"][-1].any()]])).tobytes()
-        if (
-            len(self.taken) < _SNAPSHOTS
-            and self._counts[kind] < _SNAPSHOTS_EACH
-            and step - self._last.get(kind, -_APART) >= _APART
-        ):
-            self._counts[kind] += 1
-            self._last[kind] = step
-            self.taken.append(copy.copy(data))
-            self.pressed.append(force > 1.0)
+def _truths(recording: Recording, rows: NDArray[np.intp], every: int) -> tuple[dict[str, Values], dict[str, Values]]:
+    """Return the truth at the last physics step of each control step, and at every one."""
+    arrays = recording.arrays()
+    history = rows[:, np.newaxis] - np.arange(every)[::-1]
+    at_end = {name: array[rows] for name, array in arrays.items()}
+    return at_end, {name: arrays[name][history] for name in ("force", "touching", "normal")}
 
 
-def infer_targets(stage: Stage, count: int, against: str) -> Targets:
+def with_targets(evidence: Evidence, targets: Targets, situation: str | None = None) -> Evidence:
+    """Return the same values beside the truth about other targets, of the same steps, which are re-simulated.
+
+    `situation`: the only one that is looked at; None for all.
+    """
+    model, data = evidence.model, mujoco.MjData(evidence.model)
+    recording, pressed = Recording(model, targets), Recording(model, targets)
+    numbers = [k for k, name in enumerate(evidence.situations) if situation in (None, name)]
+    firsts = np.cumsum([0, *evidence.steps])
+    rows: list[NDArray[np.intp]] = []
+    taken = 0
+    for number in numbers:
+        for state in evidence.states[number][: evidence.steps[number]]:
+            mujoco.mj_setState(model, data, state, STATE)
+            mujoco.mj_step(model, data)
+            mujoco.mj_rnePostConstraint(model, data)
+            recording.add(data)
+        rows.append(evidence.rows[evidence.where == number] - firsts[number] + taken)
+        taken += evidence.steps[number]
+    for snapshot in evidence.snapshots:
+        pressed.add(snapshot)
+    kept, joined = np.isin(evidence.where, numbers), np.concatenate(rows)
+    truth, physics = _truths(recording, joined, evidence.every)
+    return replace(
+        evidence,
+        targets=targets,
+        situations=[evidence.situations[number] for number in numbers],
+        where=np.searchsorted(numbers, evidence.where[kept]),
+        values=evidence.values[kept],
+        truth=truth,
+        physics=physics,
+        pressed=pressed.arrays()["normal"] > _PRESSED,
+        states=[evidence.states[number] for number in numbers],
+        steps=[evidence.steps[number] for number in numbers],
+        rows=joined,
+    )
+
+
+def _choose_states(truth: Mapping[str, Values]) -> list[int]:
+    """Control steps with as many different sets of targets in contact as there are."""
+    pressed, elsewhere = truth["normal"] > _PRESSED, truth["elsewhere"].any(axis=1, keepdims=True)
+    kinds = [kind.tobytes() for kind in np.concatenate([pressed, elsewhere], axis=1)]
+    chosen: dict[bytes, list[int]] = {}
+    for step, kind in enumerate(kinds):
+        taken = chosen.setdefault(kind, [])
+        if len(taken) < _SNAPSHOTS_EACH and (not taken or step - taken[-1] >= _APART):
+            taken.append(step)
+    return sorted(step for taken in chosen.values() for step in taken)[:_SNAPSHOTS]
+
+
+def _retake(model: MjModel, state: Values) -> MjData:
+    """Take a step again."""
+    data = mujoco.MjData(model)
+    mujoco.mj_setState(model, data, state, STATE)
+    mujoco.mj_step(model, data)
+    mujoco.mj_rnePostConstraint(model, data)
+    return data
+
+
+def infer_targets(stage: Stage, count: int, against: str) -> list[Targets]:
     """Choose as many targets as a term has outputs: those of contact sensors, or what the robot stands on.
 
-    `count`: 0 for one number for all. Raises TermError if none fit.
+    Args:
+        stage: The robot.
+        count: Outputs of the term; 0 for one number for all.
+        against: The other side.
+
+    Returns:
+        The likely choice, and another that the term may mean as well: the geoms on which the robot stands.
+
+    Raises:
+        TermError: None fit.
     """
     model = stage.model
     sensors: dict[bytes, str] = {}
@@ -176,7 +245,8 @@ def infer_targets(stage: Stage, count: int, against: str) -> Targets:
         side = sensor_side(model, sensor)
         if side is not None:
             sensors.setdefault(side.tobytes(), name)
-    stood = _stood_on(stage)
+    soles = _stood_on(stage)
+    stood = sorted({int(model.geom_bodyid[geom]) for geom in soles})
     names = body_names(model)
     feet = [names[body] for body in stood]
     by_sensor = list(sensors.values())
@@ -190,21 +260,22 @@ def infer_targets(stage: Stage, count: int, against: str) -> Targets:
     choices: list[Sequence[str]] = [standing_sensors, by_sensor, feet, by_name]
     for choice in choices:
         if choice and (len(choice) == count or count == 0):
-            return make_targets(model, choice, against)
+            geoms = [geom_names(model)[geom] for geom in soles]
+            distinct = len(soles) == len(choice) and not set(geoms) & set(names)
+            return [make_targets(model, each, against) for each in (choice, *([geoms] if distinct else []))]
     known = ", ".join(feet or by_sensor or by_name) or "nothing that is known"
     raise TermError(f"the term has {count} outputs, and the robot stands on {known}: name what they are about with of")
 
 
 def _stood_on(stage: Stage) -> list[int]:
-    """Bodies that touch the floor while the robot stands, in the model's order."""
-    model, data = stage.model, stage.data
-    situation = next(iter(stage.situations()))
+    """Geoms that touch the floor while the robot stands, in the model's order."""
+    data, situation = stage.data, next(iter(stage.situations()))
     found: set[int] = set()
     for step, _ in enumerate(stage.run(situation)):
         if step % 20 == 10:
             for first, second in data.contact.geom:
                 if first >= 0 and second >= 0 and stage.static[first] != stage.static[second]:
-                    found.add(int(model.geom_bodyid[second if stage.static[first] else first]))
+                    found.add(int(second if stage.static[first] else first))
     return sorted(found)
 
 
@@ -231,21 +302,6 @@ _BY_BODY = (
     "xfrc_applied",
 )
 _BY_GEOM, _BY_SITE = ("geom_xpos", "geom_xmat"), ("site_xpos", "site_xmat")
-_FLAT = (
-    "qpos",
-    "qvel",
-    "qacc",
-    "ctrl",
-    "act",
-    "actuator_force",
-    "actuator_length",
-    "actuator_velocity",
-    "qfrc_applied",
-    "qfrc_constraint",
-    "qfrc_actuator",
-    "qfrc_bias",
-    "time",
-)
 
 
 @dataclass(frozen=True)
@@ -306,23 +362,39 @@ class _Attribution:
             plan = self._caller._plan
             assert plan is not None
             for place, name in enumerate(plan.names):
-                array = name if name in _BY_BODY + _BY_GEOM + _BY_SITE + _FLAT else "sensordata"
+                array = name if name in ARRAYS else "sensordata"
                 found += self._row_reads(place, array)
             return found
         if self._replaced("sensordata", ...):
             for name, sensor, column, addresses in sensor_units(self.model):
                 index = list(addresses)
                 self._add(found, Read(name, frozenset(), sensor, column, addresses), "sensordata", index)
-        for array in (*_BY_BODY, *_BY_GEOM, *_BY_SITE, *_FLAT):
-            if array != "time" and getattr(self._scratch, array).size == 0:
-                continue
-            if array == "time":
-                outputs = self._changes(lambda data, donor: setattr(data, "time", data.time + 0.4))
-                found += [Read("time", outputs)] if outputs else []
-            elif self._replaced(array, ...):
-                self._array_reads(found, array)
+        outputs = self._changes(lambda data, donor: setattr(data, "time", data.time + 0.4))
+        found += [Read("time", outputs)] if outputs else []
+        arrays = self._arrays()
+        # All at once first: most terms read none of these.
+        for add in (0.0, _RAISE, -_RAISE):
+            if self._changes(lambda data, donor, add=add: _replace(data, donor, arrays, add)):
+                for array in arrays:
+                    if self._replaced(array, ...):
+                        self._array_reads(found, array)
+                break
         self._contact_reads(found)
         return found
+
+    def _arrays(self) -> list[str]:
+        """All arrays of mjData whose values are no addresses, but for the sensors' and the solver's."""
+        named = (*_BY_BODY, *_BY_GEOM, *_BY_SITE)
+        others = [name for name in dir(self._scratch) if not name.startswith("_") and name not in named]
+        arrays = {name: getattr(self._scratch, name) for name in (*named, *others)}
+        return [
+            name
+            for name, array in arrays.items()
+            if isinstance(array, np.ndarray)
+            and array.dtype == np.float64
+            and array.size
+            and name not in ("sensordata", "efc_force")
+        ]
 
     def _array_reads(self, found: list[Read], array: str) -> None:
         shape = np.shape(getattr(self._scratch, array))
@@ -372,6 +444,9 @@ class _Attribution:
             outputs = frozenset().union(*(self._changes(change) for change in changes))
             if outputs:
                 found.append(Read(read.name, outputs))
+        counted = self._changes(lambda data, donor: setattr(data, "ncon", 0))
+        if counted and not any(read.name.startswith("contact list") for read in found):
+            found.append(Read("contact list: count", counted))
 
     def _replaced(self, array: str, place: Any) -> frozenset[int]:
         """Outputs that change with some values of an array: those of another state, or others than all states have."""
@@ -382,7 +457,10 @@ class _Attribution:
         def raised(data: MjData, donor: MjData) -> None:
             getattr(data, array)[place] += _RAISE
 
-        return self._changes(copied) or self._changes(raised)
+        def lowered(data: MjData, donor: MjData) -> None:
+            getattr(data, array)[place] -= _RAISE
+
+        return self._changes(copied) or self._changes(raised) or self._changes(lowered)
 
     def _add(self, found: list[Read], read: Read, array: str, place: Any) -> None:
         outputs = self._replaced(array, place)
@@ -463,6 +541,16 @@ class _Attribution:
             for unit, found in zip(units, outputs, strict=True)
             if found
         ]
+
+
+def _replace(data: MjData, donor: MjData, arrays: Sequence[str], add: float) -> None:
+    """Add something to arrays, or replace them by those of another state where that is zero."""
+    for name in arrays:
+        mine, theirs = getattr(data, name), getattr(donor, name)
+        if add:
+            mine[...] += add
+        elif mine.shape == theirs.shape:
+            mine[...] = theirs
 
 
 def _row_names(model: MjModel, array: str, rows: int) -> list[str]:

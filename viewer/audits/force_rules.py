@@ -57,6 +57,9 @@ class ForceJudge(Judge):
         best = min(errors, key=lambda name: float(np.mean(errors[name])))
         self.best = truths[best]
         for k in range(values.shape[1]):
+            v, t = values[:, k].reshape(n, -1), self.best[:, k].reshape(n, -1)
+            for part, label in enumerate((" x", " y", " z") if vector else ("",)):
+                self.shown.append((self.names[k] + label, "N", v[:, part], t[:, part]))
             for number, block in enumerate(e.blocks()):
                 v, t = values[block, k], self.best[block, k]
                 error = relative_error(v, t)

@@ -10,6 +10,7 @@ import pytest
 
 if TYPE_CHECKING:
     from .audit import AuditReport
+    from .situations import Stage
 
 
 class ContactTruth:
@@ -72,7 +73,9 @@ class ContactTruth:
         names, model = geom_names(stage.model), stage.model
         most = min((float(limit[1]) for limit in limits if limit), default=float("inf"))
         for situation in stage.controlled(control or (lambda model, data: None), duration):
+            states: list[Any] = []
             for time in stage.run(situation):
+                states.append(stage.state.copy())
                 if time < settle:
                     continue
                 geoms = stage.data.contact.geom
@@ -82,12 +85,25 @@ class ContactTruth:
                 own = ~floor & (trees[:, 0] == trees[:, 1]) & (forces > 1.0)
                 if "self contact" in events and own.any():
                     first, second = geoms[np.argmax(own * forces)]
-                    pytest.fail(
-                        f"{names[first]} touches {names[second]} at {time:.3f} s ({situation.name})", pytrace=False
+                    self._fail(
+                        f"{names[first]} touches {names[second]} at {time:.3f} s, {situation.name}", stage, states
                     )
                 peak = float(forces[floor].sum())
                 if peak > most:
-                    pytest.fail(f"{peak:.0f} N at {time:.3f} s ({situation.name}), above {most:g} N", pytrace=False)
+                    self._fail(f"{peak:.0f} N at {time:.3f} s, above {most:g} N, {situation.name}", stage, states)
+
+    def _fail(self, text: str, stage: "Stage", states: list[Any]) -> None:
+        """Save the steps up to the present one, and fail."""
+        import mujoco
+
+        from ..mjmodel.state import STATE
+        from .audit import save_states
+
+        last = stage.state.copy()
+        mujoco.mj_getState(stage.model, stage.data, last, STATE)
+        file = self._folder / "never.cvrun"
+        save_states(file, stage.model, [*states, last])
+        pytest.fail(f"{text}\ncontact-viewer {file} --go-to {last[0]:.6g}", pytrace=False)
 
     def _audit(self, term: Any, role: str, **options: Any) -> "AuditReport":
         from .audit import audit

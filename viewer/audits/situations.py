@@ -20,6 +20,16 @@ _PULL = 12.0
 """Force with which an object is pressed against fingers, at most [N]."""
 _TURN = 1.3
 """Rate at which a turning push goes round [1/s]."""
+_LOWERED = 40
+"""Heights through which a robot is lowered where contacts have a gap."""
+_TAPS = 6
+"""Contacts that are shorter than a control step."""
+_KNOTS, _TRIES = 4, 40
+"""Poses in which limbs touch each other, and random poses that are tried for them."""
+_HELD = 10
+"""Steps that such a pose is shown."""
+_HIGH = 2.0
+"""Height at which it is [m]."""
 Vector = NDArray[np.float64]
 
 
@@ -78,8 +88,8 @@ class Stage:
         """True if a base can be lifted off the floor."""
         return self._free is not None or self._slide is not None
 
-    def situations(self) -> Iterator[Situation]:
-        """The situations that fit any robot."""
+    def situations(self, every: int = 1) -> Iterator[Situation]:
+        """The situations that fit any robot. `every`: physics steps of a control step."""
         if self.can_fall:
             yield Situation("standing", 0.5, self._place(), self._still)
             yield Situation("pushed round", 1.2, self._place(), self._turning(0.35))
@@ -94,7 +104,76 @@ class Stage:
                     yield Situation(name, 0.5, self._place(height=0.1, roll=roll, pitch=pitch), self._turning(0.2))
                 yield Situation("sliding", 0.4, self._place(speed=(0.8, -0.5)), self._still)
                 yield Situation("upside down", 0.6, self._place(height=0.25, roll=np.pi), self._random_controls(0.5))
+            yield from self._posed(every)
         yield Situation("random controls", 1.0, self._place(), self._random_controls(1.0))
+
+    def _posed(self, every: int) -> Iterator[Situation]:
+        """Poses at rest: contacts within their gap or shorter than a control step, and limbs that touch."""
+        if every > 1:
+            touching, above = self._pose(self.home, -1e-3), self._pose(self.home, 0.1)
+            taps = [[touching] * (1 + tap % (every - 1)) + [above] * (2 * every) for tap in range(_TAPS)]
+            yield self._shown("tapping", [state for tap in taps for state in tap], 1)
+        gap = max((float(array.max(initial=0.0)) for array in (self.model.geom_gap, self.model.pair_gap)), default=0.0)
+        if gap > 0:
+            heights = np.linspace(1.5 * gap, -1e-3, _LOWERED)
+            yield self._shown("within the gap", [self._pose(self.home, height) for height in heights], 2)
+        knotted = list(self._knotted())
+        if knotted:
+            yield self._shown("self-contact", knotted, _HELD)
+
+    def _knotted(self) -> Iterator[Vector]:
+        """States high above the floor in which limbs just touch each other, on the way to random poses."""
+        model, random = self.model, np.random.default_rng(1)
+        places = [int(model.jnt_qposadr[j]) for j in range(model.njnt) if model.jnt_limited[j]]
+        ranges = model.jnt_range[model.jnt_limited.astype(bool)]
+        if not places:
+            return
+        start = self.home.copy()
+        tree = model.body_rootid[model.geom_bodyid] == model.body_rootid[self._base]
+        found = 0
+        for _ in range(_TRIES):
+            end = start.copy()
+            end[places] = random.uniform(ranges[:, 0], ranges[:, 1])
+            low, high = 0.0, 1.0
+            if not self._is_knotted(end, tree) or self._is_knotted(start, tree):
+                continue
+            for _ in range(12):
+                middle = (low + high) / 2
+                touches = self._is_knotted(start + middle * (end - start), tree)
+                low, high = (low, middle) if touches else (middle, high)
+            yield self._pose(start + high * (end - start), _HIGH)
+            found += 1
+            if found == _KNOTS:
+                return
+
+    def _is_knotted(self, qpos: Vector, tree: NDArray[np.bool_]) -> bool:
+        self.data.qpos[:] = qpos
+        self._lift(_HIGH)
+        mujoco.mj_kinematics(self.model, self.data)
+        mujoco.mj_comPos(self.model, self.data)
+        mujoco.mj_collision(self.model, self.data)
+        geoms = self.data.contact.geom
+        return bool((tree[geoms].all(axis=1) & (geoms >= 0).all(axis=1) & (self.data.contact.dist < 0)).any())
+
+    def _pose(self, qpos: Vector, height: float) -> Vector:
+        """State at rest."""
+        self._reset()
+        self.data.qpos[:], self.data.qvel[:], self.data.ctrl[:] = qpos, 0.0, self._home_ctrl
+        self._lift(height)
+        state = np.empty_like(self.state)
+        mujoco.mj_getState(self.model, self.data, state, STATE)
+        return state
+
+    def _shown(self, name: str, states: Sequence[Vector], steps: int) -> Situation:
+        """Each of some states for a number of steps."""
+        timestep = self.model.opt.timestep
+
+        def drive(time: float) -> None:
+            state = states[min(round(time / timestep) // steps, len(states) - 1)].copy()
+            state[0] = time
+            mujoco.mj_setState(self.model, self.data, state, STATE)
+
+        return Situation(name, len(states) * steps * timestep, lambda: None, drive)
 
     def keyframes(self) -> Iterator[Situation]:
         """The scene as its program would start it: from every keyframe, with its controls."""
@@ -156,13 +235,17 @@ class Stage:
             yield Situation("beside the fingers", 0.2, start, held(lambda time, at=opening: at, beside))  # type: ignore[misc]
 
     def logged(self, states: Sequence[Vector]) -> Situation:
-        """Steps of a user's own run, each from its recorded state."""
+        """Steps of a user's own run, from its recorded states, which may be some steps apart."""
+        timestep = self.model.opt.timestep
+        steps = np.round((np.array([state[0] for state in states]) - states[0][0]) / timestep).astype(int)
+        places = {int(step): place for place, step in enumerate(steps)}
 
         def drive(time: float) -> None:
-            step = min(round(time / self.model.opt.timestep), len(states) - 1)
-            mujoco.mj_setState(self.model, self.data, states[step], STATE)
+            place = places.get(round(time / timestep))
+            if place is not None:
+                mujoco.mj_setState(self.model, self.data, states[place], STATE)
 
-        return Situation("log", len(states) * self.model.opt.timestep, lambda: None, drive)
+        return Situation("log", (int(steps[-1]) + 1) * timestep, lambda: None, drive)
 
     def controlled(self, control: Callable[[MjModel, MjData], object], duration: float) -> Iterator[Situation]:
         """The scene under a user's own controller, from every keyframe."""

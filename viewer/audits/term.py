@@ -392,7 +392,7 @@ class Caller:
             return View(data, self._convert, self._plan.batched)
         if name in _TIME:
             return self.model.opt.timestep if physics else self._control_dt
-        value = getattr(data, name, None) if name in _ARRAYS else data.sensordata
+        value = getattr(data, name, None) if name in ARRAYS else data.sensordata
         return np.array(value, copy=True)
 
     def _environment(self, data: MjData) -> Any:
@@ -435,7 +435,8 @@ class Caller:
             self._spent += time.monotonic() - started
 
 
-_ARRAYS = {name for name in dir(mujoco.MjData) if not name.startswith("_")} - {"contact", "model"}
+ARRAYS = {name for name in dir(mujoco.MjData) if not name.startswith("_")} - {"contact", "model"}
+"""Names of mjData that are arguments of a term by their names."""
 
 
 def _library(name: str) -> Any:
@@ -478,9 +479,9 @@ def _parameters(function: Any, name: str) -> tuple[str, ...]:
     """Names of the parameters that are given to a term. Raises TermError for those that nobody can fill."""
     names = _required(function)
     known = (*_MODEL, *_DATA, *_ENV, *_TIME)
-    unknown = [each for each in names if each not in known and each not in _ARRAYS]
+    unknown = [each for each in names if each not in known and each not in ARRAYS]
     if not names:
-        optional = [each for each in inspect.signature(function).parameters if each in known or each in _ARRAYS]
+        optional = [each for each in inspect.signature(function).parameters if each in known or each in ARRAYS]
         return tuple(optional[:1])
     if len(unknown) > 1 or (unknown and any(each in (*_DATA, *_ENV) for each in names)):
         raise TermError(

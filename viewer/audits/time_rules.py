@@ -35,6 +35,9 @@ class TimeJudge(ContactJudge):
         if values.shape[1] == 1 and count > 1:
             self.names = ("all of " + ", ".join(names),)
         for k in range(values.shape[1]):
+            self.shown.append(
+                (self.names[k], "s", values[:, k], low[:, k] if len(self.names) == count else low.sum(axis=1))
+            )
             slope = self.reward_slope(values[:, k], k if values.shape[1] == count else None)
             reward = slope is not None and 0.9 < slope < 1.1
             if slope is not None and not reward:

@@ -96,57 +96,77 @@ def make_targets(model: MjModel, of: Mapping[str, str] | Sequence[str], against:
 
 
 class Recording:
-    """The truth of every physics step, as lists that `arrays` joins."""
-
-    _NAMES = ("force", "normal", "frame_force", "frame_torque", "frame_max", "frame_min", "shifted", "shifted_back",
-              "untransposed", "touching", "listed", "elsewhere", "push", "rotation", "bodies", "cfrc")  # fmt: skip
+    """Contacts of every physics step, from which `arrays` makes the truth of all steps at once."""
 
     def __init__(self, model: MjModel, targets: Targets) -> None:
         self.model, self.targets = model, targets
-        self._rows: dict[str, list[Any]] = {name: [] for name in self._NAMES}
-        self._static = model.body_weldid[model.geom_bodyid] == 0
+        self._steps: list[tuple[Any, ...]] = []
 
     def add(self, data: MjData) -> None:
         """Read a step."""
-        model, targets, rows = self.model, self.targets, self._rows
-        contact = data.contact
+        contact, bodies = data.contact, list(self.targets.bodies)
         geoms = contact.geom
-        rigid = (geoms >= 0).all(axis=1)
-        picked = np.flatnonzero(rigid)
-        geoms = geoms[picked]
-        forces = contact_forces(model, data, picked)
-        frames = contact.frame[picked].reshape(-1, 3, 3)
-        world = np.einsum("kji,kj->ki", frames, forces[:, :3])
-        inside, other = targets.members[:, geoms], targets.against[:, geoms]
-        second, first = inside[:, :, 1] & other[:, :, 0], inside[:, :, 0] & other[:, :, 1]
-        sign, either = second.astype(float) - first.astype(float), (second | first).astype(float)
-        real = contact.efc_address[picked] >= 0
-        rows["force"].append(sign @ world)
-        rows["normal"].append(either @ forces[:, 0])
-        rows["frame_force"].append(either @ forces[:, :3])
-        rows["frame_torque"].append(either @ forces[:, 3:])
-        active = real | (contact.dist[picked] <= 0)
-        rows["touching"].append((either * active).any(axis=1))
-        rows["listed"].append(either.any(axis=1))
-        # Force that pushes the other side along the normal, for grasps.
-        rows["push"].append(-sign @ (frames[:, 0] * forces[:, :1]))
-        out = (inside.any(axis=2) & ~(inside.all(axis=2)) & (either == 0)).astype(float)
-        rows["elsewhere"].append(out @ np.abs(forces[:, 0]))
-        rows["rotation"].append(data.xmat[list(targets.bodies)].reshape(-1, 3, 3).copy())
-        rows["cfrc"].append(data.cfrc_ext[list(targets.bodies)].copy())
-        masked = np.where(either[..., np.newaxis] > 0, forces, np.nan)
-        present = either.any(axis=1)[:, np.newaxis]
-        for name, pick in (("frame_max", np.fmax), ("frame_min", np.fmin)):
-            rows[name].append(np.where(present, pick.reduce(masked, axis=1, initial=np.nan), 0.0))
-        for name, order in (("shifted", (1, 2, 0)), ("shifted_back", (2, 0, 1))):
-            rows[name].append(sign @ np.einsum("kji,kj->ki", frames[:, order], forces[:, :3]))
-        rows["untransposed"].append(sign @ np.einsum("kij,kj->ki", frames, forces[:, :3]))
-        owners, floor, sums = model.geom_bodyid[geoms], self._static[geoms], np.zeros(model.nbody)
-        for side in (0, 1):
-            touching = floor[:, 1 - side] & ~floor[:, side]
-            np.add.at(sums, owners[touching, side], forces[touching, 0])
-        rows["bodies"].append(sums)
+        picked = np.flatnonzero((geoms >= 0).all(axis=1))
+        active = (contact.efc_address[picked] >= 0) | (contact.dist[picked] <= 0)
+        forces = contact_forces(self.model, data, picked)
+        self._steps.append(
+            (geoms[picked], forces, contact.frame[picked], active, data.xmat[bodies], data.cfrc_ext[bodies])
+        )
+
+    def drop(self, count: int) -> None:
+        """Forget the last steps."""
+        del self._steps[len(self._steps) - count :]
 
     def arrays(self) -> dict[str, Values]:
         """Values of all steps, (steps, targets, ...), by name."""
-        return {name: np.array(rows) for name, rows in self._rows.items()}
+        model, targets, steps = self.model, self.targets, len(self._steps)
+        geoms, forces, frames, active = (np.concatenate([step[i] for step in self._steps]) for i in range(4))
+        frames = frames.reshape(-1, 3, 3)
+        counts = np.array([len(step[0]) for step in self._steps])
+        full = np.flatnonzero(counts)
+        starts = (np.cumsum(counts) - counts)[full]
+
+        def by_step(values: Any, reduce: np.ufunc = np.add) -> Values:
+            """Reduce values of contacts, (targets, contacts, ...), to those of steps."""
+            reduced = np.zeros((steps, len(values), *values.shape[2:]))
+            if len(full):
+                reduced[full] = np.moveaxis(reduce.reduceat(values, starts, axis=1), 1, 0)
+            return reduced
+
+        inside, other = targets.members[:, geoms], targets.against[:, geoms]
+        second, first = inside[..., 1] & other[..., 0], inside[..., 0] & other[..., 1]
+        sign, either = second.astype(float) - first.astype(float), second | first
+        signs, masks = sign[..., np.newaxis], either[..., np.newaxis]
+
+        def turned(order: str, axes: Any = slice(None)) -> Values:
+            return by_step(signs * np.einsum(order, frames[:, axes], forces[:, :3]))
+
+        listed = by_step(either.astype(float)) > 0
+        extremes = {
+            name: np.where(listed[..., np.newaxis], by_step(np.where(masks, forces, np.nan), pick), 0.0)
+            for name, pick in (("frame_max", np.fmax), ("frame_min", np.fmin))
+        }
+        alone = inside.any(axis=2) & ~inside.all(axis=2) & ~either
+        owners, static = model.geom_bodyid[geoms], model.body_weldid[model.geom_bodyid[geoms]] == 0
+        bodies, place = np.zeros((steps, model.nbody)), np.repeat(np.arange(steps), counts)
+        for side in (0, 1):
+            floor = static[:, 1 - side] & ~static[:, side]
+            np.add.at(bodies, (place[floor], owners[floor, side]), forces[floor, 0])
+        return {
+            "force": turned("kji,kj->ki"),
+            "normal": by_step(either * forces[:, 0]),
+            "frame_force": by_step(masks * forces[:, :3]),
+            "frame_torque": by_step(masks * forces[:, 3:]),
+            **extremes,
+            "shifted": turned("kji,kj->ki", (1, 2, 0)),
+            "shifted_back": turned("kji,kj->ki", (2, 0, 1)),
+            "untransposed": turned("kij,kj->ki"),
+            "touching": by_step((either & active).astype(float)) > 0,
+            "listed": listed,
+            "elsewhere": by_step(alone * np.abs(forces[:, 0])),
+            # Force that pushes the other side along the normal, for grasps.
+            "push": by_step(-signs * (frames[:, 0] * forces[:, :1])),
+            "bodies": bodies,
+            "rotation": np.array([step[4] for step in self._steps]).reshape(steps, -1, 3, 3),
+            "cfrc": np.array([step[5] for step in self._steps]),
+        }
