@@ -37,6 +37,9 @@ def robot(tmp_path: Path) -> Path:
     [
         (["recrod"], "did you mean record?"),
         (["walkr"], "did you mean walker?"),
+        (["help", "comapre"], "did you mean compare?"),
+        (["help", "friction-crep"], "did you mean friction-creep?"),
+        (["help", "foo"], "topics are the commands, and the rules of check"),
         (["record", "slope", "--qualty", "low", "-o", "x.mp4"], "did you mean --quality?"),
         (["inspect", "slope", "--jsn"], "did you mean --json?"),
         (["export", "slope", "--sensor", "box_on_slop", "-o", "x.csv"], "did you mean box_on_slope?"),
@@ -69,6 +72,11 @@ def test_help_of_a_command_is_its_help_option(capsys: pytest.CaptureFixture[str]
         texts.append(capsys.readouterr().out)
     assert texts[0] == texts[1]
     assert "--each-geom" in texts[0]
+
+
+def test_help_of_a_rule_is_its_page(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["help", "friction-creep"]) == 0
+    assert capsys.readouterr().out.startswith("# ")
 
 
 def test_version_is_a_command_too(capsys: pytest.CaptureFixture[str]) -> None:

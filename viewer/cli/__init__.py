@@ -55,9 +55,10 @@ def _run(argv: Sequence[str] | None) -> int:
     from ..errors import SceneError
     from .parsing import PROGRAM, UsageError
 
-    arguments = _with_help(list(sys.argv[1:] if argv is None else argv))
-    name = arguments.pop(0) if arguments and arguments[0] in COMMANDS else "view"
+    arguments = list(sys.argv[1:] if argv is None else argv)
     try:
+        arguments = _with_help(arguments)
+        name = arguments.pop(0) if arguments and arguments[0] in COMMANDS else "view"
         _check_command(arguments, name)
         command = import_module(f".{name}", __name__)
         code = int(command.run(command.parser().parse_args(arguments)))
@@ -85,10 +86,19 @@ def _run(argv: Sequence[str] | None) -> int:
 
 
 def _with_help(arguments: list[str]) -> list[str]:
-    """Return the command line with `help COMMAND` and `version` written as options."""
-    if arguments[:1] == ["help"]:
-        return [*(word for word in arguments[1:2] if word in COMMANDS), "--help"]
-    return ["--version"] if arguments == ["version"] else arguments
+    """Return the command line with `help COMMAND`, `help RULE` and `version` written as options."""
+    from ..errors import did_you_mean
+    from .parsing import UsageError
+
+    if arguments[:1] != ["help"]:
+        return ["--version"] if arguments == ["version"] else arguments
+    if not (topic := "".join(arguments[1:2])) or topic in COMMANDS:
+        return [*arguments[1:2], "--help"]
+    rules = import_module("..checks.check", __name__).NAMES
+    if topic in rules:
+        return ["check", "--explain", topic]
+    hint = did_you_mean(topic, [*COMMANDS, *rules])
+    raise UsageError(f"no help on {topic!r}{hint or '; topics are the commands, and the rules of check'}")
 
 
 def _check_command(arguments: Sequence[str], name: str) -> None:
