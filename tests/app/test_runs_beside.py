@@ -13,7 +13,7 @@ from contact_viewer.app.application import Application, open_application
 from contact_viewer.app.runs_beside import read_source, touchdowns
 from contact_viewer.cli import main
 from contact_viewer.compare.links import Link
-from contact_viewer.mjmodel.model_changes import read_change
+from contact_viewer.mjmodel.model_changes import ModelChange, read_change
 from contact_viewer.session.history import History
 from contact_viewer.session.layers import session_glyphs
 from contact_viewer.session.simulation import Simulation
@@ -233,6 +233,65 @@ def test_a_branch_of_a_driven_run_ends_with_the_inputs_and_says_so(tmp_path: Pat
     assert any("controller is not asked again" in note for note in entry.notes)
     with pytest.raises(SceneError, match="Bundled scenes stay"):
         app.beside.save(entry)
+    app.close()
+
+
+CART = """<mujoco><option timestep="0.002"/>
+  <worldbody><body><joint name="x" type="slide" axis="1 0 0"/><geom name="cart" size=".1" mass="1"/></body></worldbody>
+  <actuator><motor joint="x"/></actuator>
+  <keyframe><key qpos="1"/></keyframe></mujoco>"""
+STEER = """
+GAIN = 5.0
+total = 0.0
+def reset(model, data, rng):
+    global total
+    total = rng.normal()
+def control(model, data):
+    global total
+    total += data.qpos[0] * model.opt.timestep
+    data.ctrl[0] = -GAIN * data.qpos[0] - total
+"""
+
+
+def test_a_branch_with_another_constant_asks_the_controller_from_its_state_of_then(tmp_path: Path) -> None:
+    scene, control = tmp_path / "cart.xml", tmp_path / "steer.py"
+    scene.write_text(CART)
+    control.write_text(STEER)
+    app = open_app(scene, control=str(control), seed=3, key="0")
+    app.session.reset()
+    seen = []
+    for _ in range(400):
+        app.session.take_steps(1)
+        data = app.session.engine.data
+        seen.append((float(data.qpos[0]), float(data.qvel[0]), float(data.ctrl[0])))
+    same = app.beside.branch([ModelChange("constant", "GAIN", (5.0,))], 150)
+    settle(app)
+    for step in range(151, 401):
+        same.run.go_to(step - 150)
+        data = same.run.shown.data
+        assert (data.qpos[0], data.qvel[0], data.ctrl[0]) == seen[step - 1]
+    assert not any("not asked again" in note for note in same.notes)
+    other = app.beside.branch([ModelChange("constant", "GAIN", (20.0,)), read_change("gravity=1 0 0")], 150)
+    settle(app)
+    assert other.title == "constant:GAIN=20, gravity=1 0 0"
+    model = mujoco.MjModel.from_xml_path(str(scene))
+    data = mujoco.MjData(model)
+    # What the integral was then follows from what it put out.
+    data.qpos[0], data.qvel[0], ctrl = seen[149]
+    total = -ctrl - 5 * seen[148][0]
+    model.opt.gravity[:] = 1, 0, 0
+    app.go_on_with(other)
+    app.session.take_steps(50)
+    for _ in range(300):
+        total += data.qpos[0] * 0.002
+        data.ctrl[0] = -20 * data.qpos[0] - total
+        mujoco.mj_step(model, data)
+    assert app.session.engine.time == pytest.approx(0.9)
+    np.testing.assert_allclose(app.session.engine.data.qpos, data.qpos, atol=1e-9)
+    assert app.beside.constants["GAIN"] == 20
+    assert "write it into the file" in (app.beside.why_not_save(other) or "")
+    with pytest.raises(SceneError, match="did you mean GAIN"):
+        app.beside.branch([ModelChange("constant", "GAIM", (1.0,))])
     app.close()
 
 

@@ -459,6 +459,9 @@ class Application:
         if session is None:
             return
         self.controllers.continue_on(session.engines, before.engines)
+        if (asked := entry.run.engine.controller) is not None:
+            session.simulation.engine.controller = asked
+            self.controllers.adopt(asked)
         self.undo_stack.forget(before.drive)
         self.session = session
         self.beside.replace_by_past(entry, before.simulation)

@@ -58,6 +58,16 @@ class Controllers:
             return None if self._without_file is None else replace(self._without_file)
         return self.file.copy().load()
 
+    @property
+    def constants(self) -> dict[str, float]:
+        """Numbers of the file, by name; none without a file, and while the controller does not drive."""
+        return {} if self.file is None or not self.drives else dict(self.file.constants)
+
+    def adopt(self, controller: Controller) -> None:
+        """Let a controller with constants of its own be that of the shown run."""
+        if isinstance(controller.file, ControllerFile):
+            self.file, self._declared = controller.file, {}
+
     def poll(self, engines: Sequence[Engine]) -> str | None:
         """Read the file again if it was saved: the state of the scene is kept, that of the controller starts again.
 

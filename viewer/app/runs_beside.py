@@ -1,6 +1,6 @@
 """Keeps what is shown beside a run: another scene, run, log or engine, and branches of its past; compares them."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,18 +14,20 @@ from ..compare.branches import describe, edits_of, make_branch
 from ..compare.comparison import Comparison, find_events, match_events
 from ..compare.sides import HistorySide
 from ..engines.contract import Engine
+from ..engines.controller import Controller
+from ..engines.controller_file import ControllerFile
 from ..engines.registry import DEFAULT, ENGINES, open_engine, open_log
-from ..errors import SceneError
+from ..errors import SceneError, did_you_mean
 from ..files import printable
 from ..metrics import OFF, ON, in_contact
-from ..mjmodel.model_changes import QUANTITIES, ModelChange
+from ..mjmodel.model_changes import CONSTANT, QUANTITIES, ModelChange
 from ..scene_files.file_watch import FileWatch
 from ..scene_files.log_files import LOG_SUFFIXES
 from ..scene_files.run_file import SUFFIX as RUN_SUFFIX
 from ..scene_files.safe_open import OpenedScene, Opening
 from ..scene_files.scene import find_scene
 from ..sensors.signals import Signal
-from ..session.branch import Branch, visiting
+from ..session.branch import Branch, follow, visiting
 from ..session.session import Session
 from ..session.simulation import Change, Simulation
 from .controllers import Controllers
@@ -64,6 +66,8 @@ def read_source(text: str, shown: Path | None) -> Source:
         name, _, engine = name.rpartition("@")
     elif name in ENGINES:
         name, engine = "", name
+    if not text.strip():
+        raise SceneError("nothing to show beside: name a scene, saved run, log or engine")
     if engine.partition("==")[0] in ENGINES and "==" in engine:
         raise SceneError(f"{text}: other versions are compared by `contact-viewer compare`; a window has one")
     if engine not in ENGINES:
@@ -511,14 +515,40 @@ class RunsBeside:
         history = session.history
         assert history is not None
         step = history.current if step is None else step
-        run = make_branch(session.simulation, changes, step)
+        constants = {each.name: each.value[0] for each in changes if each.quantity == CONSTANT}
+        controller = self._follow(step, constants) if constants else None
+        run = make_branch(session.simulation, [each for each in changes if each.quantity != CONSTANT], step)
+        if controller is not None:
+            assert isinstance(run.source, Branch)
+            run.engine.controller, run.source.asks = controller, True
         _watch_as(session, run.engine)
         run.guest, run.label = True, describe(changes)
-        if self._is_driven:
+        if self._is_driven and controller is None:
             run.until = history.time(history.last)
         entry = RunBeside(run, "", tuple(changes), True, run.shown.time, notes=tuple(self._limits(step, run)))
         self.add(entry)
         return entry
+
+    @property
+    def constants(self) -> dict[str, float]:
+        """Constants of the controller that a branch can change, by name."""
+        source = self._session.source
+        return {} if source.name or not source.continues_from_shown else self._controllers.constants
+
+    def _follow(self, step: int, constants: Mapping[str, float]) -> Controller:
+        """Return a controller with changed constants whose state is that at a step of the past. Raises SceneError."""
+        known, controller = self.constants, self._controllers.another()
+        for name in constants:
+            if name not in known:
+                raise SceneError(
+                    f"no constant {name!r} of a controller that drives this run{did_you_mean(name, known)}"
+                )
+        assert controller is not None
+        assert isinstance(controller.file, ControllerFile)
+        follow(self._session.simulation, controller, step)
+        for name, value in constants.items():
+            controller.file.set_constant(name, value)
+        return controller
 
     @property
     def _is_driven(self) -> bool:
@@ -537,6 +567,10 @@ class RunsBeside:
             yield f"Inputs are those of {session.source.name}: what would have answered to the change does not."
         elif not session.source.continues_from_shown:
             yield "Inputs are those that were seen of your program: it is not asked again."
+        elif run.engine.controller is not None:
+            yield "The controller is asked again, from the state that it had here; what was set by hand is not."
+            if history.first:
+                yield f"It starts again at {history.time(history.first):.3f} s: steps before are no longer kept."
         elif self._is_driven:
             yield "Inputs are those of the past: the controller is not asked again."
         exactness, first = session.source.exactness, session.source.first_number
@@ -564,7 +598,7 @@ class RunsBeside:
             return reason
         if not entry.changes:
             return "Nothing is changed in it"
-        unsaved = [each.key for each in entry.changes if QUANTITIES[each.quantity] not in ("", "geom or pair")]
+        unsaved = [each.key for each in entry.changes if QUANTITIES.get(each.quantity) not in ("", "geom or pair")]
         return f"{unsaved[0]} cannot be saved from here: write it into the file" if unsaved else None
 
     def save(self, entry: RunBeside) -> None:
@@ -602,5 +636,7 @@ def touchdowns(run: Simulation, sensor: str) -> "np.ndarray[tuple[int], np.dtype
 def run_label(text: str) -> str:
     """Return the name of what was opened, without its folder."""
     name, at, engine = text.rpartition("@")
+    if at and not name:
+        text = engine
     name = Path(name if at else text).name or text
     return f"{name}@{engine}" if at and name else ENGINES[text].label if text in ENGINES else name

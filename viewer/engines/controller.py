@@ -124,6 +124,12 @@ class Controller:
             for name, value in viewed.items():
                 setattr(model.stat, name, value)
 
+    def start_like(self, other: "Controller", model: MjModel, datas: Sequence[MjData]) -> None:
+        """Start as another one has started last."""
+        self._resets = max(other._resets - 1, 0)
+        if self.changes_start:
+            self.start(model, datas)
+
     def continue_from(self, other: "Controller") -> None:
         """Draw at random what the other one would have drawn next."""
         self._resets = other._resets

@@ -26,15 +26,17 @@ _WHOLE = ("condim", "noslip_iterations", "iterations", "cone")
 _POSITIVE = ("timestep", "impratio", "mass", "iterations")
 _NOT_NEGATIVE = ("friction", "noslip_iterations", "margin", "gap")
 _LARGEST = 1e12
+CONSTANT = "constant"
+"""Quantity of a change of a controller's constant, which no model has."""
 Values = tuple[float, ...]
 
 
 @dataclass(frozen=True)
 class ModelChange:
-    """Another value of one quantity of a model, or a force on a body."""
+    """Another value of one quantity of a model, a force on a body, or a constant of a controller."""
 
     quantity: str
-    """A name in QUANTITIES."""
+    """A name in QUANTITIES, or CONSTANT."""
     name: str
     """Geom, <pair>, body or actuator; empty for an option, and for all geoms and pairs."""
     value: Values

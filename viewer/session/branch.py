@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from copy import copy
 from functools import partial
 from itertools import pairwise
 
@@ -10,6 +11,7 @@ import numpy as np
 from ..engines.abilities import FROM_ITSELF, KeptSpan, KeptStep, Retraced
 from ..engines.contact_sensor import Row
 from ..engines.contract import Engine
+from ..engines.controller import Controller
 from ..mjmodel.state import INPUTS, state_parts
 from ..mjmodel.types import MjModel
 from .history import History
@@ -59,6 +61,10 @@ class Branch(StepSource):
             source._adds if isinstance(source, Branch) else bool(source.name or not source.continues_from_shown)
         )
         """True if differences between recorded steps are added, False if values are set as they were recorded."""
+        self.listener: Callable[[], object] | None = None
+        """Called before each step, with the state from which it was taken; what it sets as an input is not used."""
+        self.asks = False
+        """True if the engine's controller sets the inputs, False if these are the recorded ones."""
         self._rate = self.engine.timestep / simulation.engine.timestep
         """Length of a step, as a multiple of the other run's."""
         if len(self._rewind().versions) > 1:
@@ -106,12 +112,15 @@ class Branch(StepSource):
     def _drive(self) -> None:
         """Set the recorded inputs of the next step, and repeat changes by hand before it."""
         data, now = self.engine.data, self._next
-        if now is None:
+        if now is None or self.asks:
             if (drive := self.engine.driver()) is not None:
                 drive()
         elif self._rate == 1.0:
             self._read()
-            self._put_in(self._moved(now))
+            start = self._moved(now)
+            if self.listener is not None:
+                self.listener()
+            self._put_in(start)
         else:
             # Steps of another length: the inputs that were there at the time.
             due = data.time + 1e-6 * self.engine.timestep
@@ -155,6 +164,19 @@ def _spans(history: History, engine: Engine, start: int) -> list[KeptSpan]:
         from_itself = history.marks.get(step + 1) in FROM_ITSELF
         spans.append(KeptSpan(state, following - step, inputs, from_itself))
     return spans
+
+
+def follow(simulation: Simulation, controller: Controller, step: int) -> None:
+    """Call a controller of the same file as it was called before every step up to one, so that its state is that of
+    then. Raises ControlError."""
+    history, engine = simulation.history, simulation.engine
+    assert history is not None
+    source = Branch(simulation, history.first)
+    model, data = source.engine.model, source.engine.data
+    if engine.controller is not None:
+        controller.start_like(engine.controller, model, [copy(data)])
+    source.listener = controller.driver(model, [data])
+    Simulation(source).step(step - history.first)
 
 
 @contextmanager

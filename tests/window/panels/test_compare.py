@@ -29,8 +29,8 @@ BOX = """<mujoco>
 """
 
 
-def make_window(path: Path, beside: str | None = None) -> Window:
-    app = open_application(Options(path, paused=True, width=1200, height=1000, beside=beside))
+def make_window(path: Path, **options: Any) -> Window:
+    app = open_application(Options(path, paused=True, width=1200, height=1000, **options))
     window = Window(app)
     window.keeps_settings = False
     return window
@@ -140,6 +140,41 @@ def test_a_branch_is_made_saved_and_undone(tmp_path: Path) -> None:
         assert [each.title for each in app.beside.entries] == ["the run before"]
         assert app.session.engine.model.geom_friction[1, 0] == 0.9
         np.testing.assert_allclose(app.session.engine.data.qpos, data.qpos, atol=1e-9)
+
+    drive(window, test)
+
+
+def test_a_branch_has_another_constant_of_the_controller(tmp_path: Path) -> None:
+    path, control = tmp_path / "box.xml", tmp_path / "push.py"
+    path.write_text(BOX.format(0.9))
+    control.write_text("PUSH = 2.5\ndef control(model, data):\n    data.xfrc_applied[1, 0] = PUSH\n")
+    window = make_window(path, control=str(control))
+    app = window.app
+
+    def test(ctx: Any) -> None:
+        app.session.take_steps(300)
+        app.session.go_to(100)
+        window.branch_here("constant", "PUSH")
+        ctx.yield_(4)
+        form = window.contents["Compare"].form
+        assert form._text == "2.5"
+        ctx.item_click("//Compare/###add")
+        ctx.yield_(2)
+        assert "has that value already" in form.message.text
+        ctx.item_input_value("//Compare/##value", "7.5")
+        ctx.item_click("//Compare/###branch")
+        wait(ctx, lambda: app.beside.entries and not app.beside.is_busy)
+        (entry,) = app.beside.entries
+        assert entry.title == "constant:PUSH=7.5"
+        app.session.go_to(300)
+        wait(ctx, lambda: entry.run.shown.time == app.session.engine.time)
+        assert entry.run.shown.data.xfrc_applied[1, 0] == 7.5
+        assert entry.run.newest_time == pytest.approx(0.6)
+        assert any("asked again" in note for note in entry.notes)
+        # Another quantity has its own objects again.
+        window.branch_here("friction", "floor")
+        ctx.yield_(3)
+        assert float(form._text) == app.session.engine.model.geom("floor").friction[0]
 
     drive(window, test)
 

@@ -9,7 +9,7 @@ from imgui_bundle import icons_fontawesome_6 as icons
 from ...app.runs_beside import RunBeside, RunsBeside
 from ...compare.links import Divergence, Link
 from ...errors import SceneError
-from ...mjmodel.model_changes import QUANTITIES, ModelChange, actuator_names, read_change
+from ...mjmodel.model_changes import CONSTANT, QUANTITIES, ModelChange, actuator_names, read_change
 from ...mjmodel.names import body_names, geom_names, read_names
 from ...mjmodel.types import MjModel
 from ...render.style import BESIDE_COLOR
@@ -41,6 +41,7 @@ _HELP = {
     "gravity": "Along x, y and z [m/s²]",
     "mass": "[kg], with the inertia in the same proportion",
     "gain": "Gain of an actuator; its bias follows, so that a servo stays one",
+    CONSTANT: "The controller is asked again from here on, with this value",
     "force": "Pull of a body at its centre of mass along x, y and z of the world [N], all the time",
 }
 
@@ -54,6 +55,8 @@ class BranchForm:
         self.message = ui.Message()
         self._quantity, self._name, self._text = "friction", "", ""
         self._names = NameList()
+        self._constants: Mapping[str, float] = {}
+        """Constants of the controller, by name."""
         self._shown_for: tuple[object, ...] = ()
         """Model, quantity and object that the proposed value belongs to."""
 
@@ -71,17 +74,18 @@ class BranchForm:
         if reason is not None:
             ui.paragraph(reason, warning_color())
         em = imgui.get_font_size()
-        quantity = ui.choose("##quantity", self._quantity, QUANTITIES, 7.5 * em, "What differs in the branch")
+        self._constants = beside.constants
+        quantities = [*QUANTITIES, *([CONSTANT] if self._constants else [])]
+        quantity = ui.choose("##quantity", self._quantity, quantities, 7.5 * em, "What differs in the branch")
         if quantity != self._quantity:
             self._quantity, self._name = quantity, ""
-        if QUANTITIES[self._quantity]:
+        if kind := QUANTITIES.get(self._quantity, "constant of the controller"):
             imgui.same_line()
-            kind = QUANTITIES[self._quantity]
             room = max(imgui.get_content_region_avail().x, 6 * em)
-            everything = self._quantity not in ("mass", "gain", "force")
+            everything = self._quantity not in ("mass", "gain", "force", CONSTANT)
             value = self._name or ("all geoms and pairs" if everything else "")
             help_text = f"The {kind}, by its name" + ("; none for all" if everything else "")
-            chosen = self._names.show("##object", value, lambda: _names(model, self._quantity), room, help_text)
+            chosen = self._names.show("##object", value, lambda: self._object_names(model), room, help_text)
             self._name = "" if chosen == "all geoms and pairs" else chosen
         self._offer(model)
         imgui.set_next_item_width(max(imgui.get_content_region_avail().x - 9 * em, 6 * em))
@@ -107,13 +111,24 @@ class BranchForm:
         if key == self._shown_for:
             return
         self._shown_for = key
+        if self._quantity == CONSTANT:
+            self._text = f"{self._constants[self._name]:.9g}" if self._name in self._constants else ""
+            return
         size = {"gravity": 3, "force": 3, "solref": 2, "solimp": 3}.get(self._quantity, 1)
         try:
             self._text = ModelChange(self._quantity, self._name, (0.0,) * size).now(model).text
         except (SceneError, IndexError):
             self._text = ""
 
+    def _object_names(self, model: MjModel) -> list[str]:
+        return list(self._constants) if self._quantity == CONSTANT else _names(model, self._quantity)
+
     def _change(self) -> ModelChange:
+        if self._quantity == CONSTANT:
+            try:
+                return ModelChange(CONSTANT, self._name, (float(self._text),))
+            except ValueError:
+                raise SceneError(f"{self._text!r} is no number") from None
         return read_change(f"{self._quantity}{f':{self._name}' if self._name else ''}={self._text}")
 
     def _add(self, model: MjModel) -> bool:
@@ -121,7 +136,7 @@ class BranchForm:
 
         def add() -> bool:
             change = self._change()
-            if change.now(model).value == change.value and change.quantity != "force":
+            if self._value_now(change, model) == change.value and change.quantity != "force":
                 raise SceneError(f"{change}: the scene has that value already")
             self.changes = [each for each in self.changes if each.key != change.key] + [change]
             return True
@@ -136,11 +151,16 @@ class BranchForm:
         if self.message.attempt(lambda: beside.branch(self.changes)) is not None:
             self.changes, self.is_open = [], False
 
+    def _value_now(self, change: ModelChange, model: MjModel) -> tuple[float, ...]:
+        if change.quantity == CONSTANT:
+            return (self._constants.get(change.name, float("nan")),)
+        return change.now(model).value
+
     def _is_offered(self, model: MjModel) -> bool:
         """Return True if the value in the field is the model's own, or one of the changes."""
         try:
             change = self._change()
-            return change in self.changes or change.now(model).value == change.value
+            return change in self.changes or self._value_now(change, model) == change.value
         except SceneError:
             return False
 
