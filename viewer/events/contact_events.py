@@ -288,7 +288,7 @@ class ContactEvents:
         self, crossed: Mapping[int, Trace], locate: Locate | None, others: Mapping[int, Sample] | None = None
     ) -> list[ContactEvent]:
         """Flip the pairs that passed their threshold or lie on it, and `others`; return the events by time."""
-        # Events come one or two at a time, for which single values cost less than arrays.
+        # Events come one or two at a time: there is little to gain from arrays.
         decided = [pair_id for pair_id in others or () if pair_id not in crossed]
         for pair_id in (*crossed, *decided):
             self._in_contact[pair_id] ^= True

