@@ -3,6 +3,7 @@
 import json
 import os
 import signal
+import sys
 import tracemalloc
 from pathlib import Path
 
@@ -315,3 +316,14 @@ def test_memory_does_not_grow_with_the_number_of_runs(tmp_path: Path) -> None:
         assert columns(tmp_path / str(count)).height == 2 * count
     # A byte a run says whether it has finished. Python's garbage, up to 80 kB, is not collected at the same instants.
     assert peaks[1] < peaks[0] + 29 * (counts[1] - counts[0])
+
+
+def test_a_sweep_on_a_cluster_asks_for_all_its_extras_at_once(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setitem(sys.modules, "ray", None)
+    monkeypatch.setitem(sys.modules, "fsspec", None)
+    assert main(["sweep", "slope", "--seeds", "0:2", "--ray", "auto", "-o", "s3://bucket/sweep"]) == 2
+    assert capsys.readouterr().err.splitlines() == [
+        "contact-viewer: this sweep needs: pip install 'contact-viewer[ray,fsspec]'"
+    ]

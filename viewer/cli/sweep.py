@@ -3,6 +3,7 @@
 import argparse
 import subprocess
 import sys
+from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from ..app.interruption import interruption
@@ -123,9 +124,22 @@ def run(arguments: argparse.Namespace) -> int:
     )
     if arguments.timeout is not None and arguments.ray is not None:
         raise UsageError("--timeout is for processes of this machine, not for --ray")
+    _require_extras(arguments)
     execution = ExecutionOptions(arguments.workers, arguments.ray, arguments.timeout, arguments.resume)
     with open_store(arguments.output) as store:
         return _sweep(arguments, plan, execution, store)
+
+
+def _require_extras(arguments: argparse.Namespace) -> None:
+    """Raise UsageError with one command that installs all extras that the options need and that are missing."""
+    address = str(arguments.output)
+    needs = {
+        "ray": ("ray", "pyarrow") if arguments.ray is not None else (),
+        "fsspec": ("fsspec", "pyarrow") if "://" in address and not address.startswith(("file:", "local:")) else (),
+    }
+    missing = [extra for extra, packages in needs.items() if not all(map(find_spec, packages))]
+    if missing:
+        raise UsageError(f"this sweep needs: pip install 'contact-viewer[{','.join(missing)}]'")
 
 
 def _sweep(arguments: argparse.Namespace, plan: "Plan", execution: "ExecutionOptions", store: "ResultStore") -> int:
