@@ -70,7 +70,7 @@ class PastFilling:
         began, rows = perf_counter(), []
         try:
             for span in spans:
-                rows.append(self._retake(span))
+                rows.append(self._resimulate(span))
         except (EngineError, UnstableError):
             self._rows = []
             return
@@ -78,7 +78,7 @@ class PastFilling:
         count = sum(map(len, rows))
         self._steps = max(1, round(count * min(_CHUNK / (perf_counter() - began), 4.0)))
 
-    def _retake(self, span: KeptStep) -> NDArray[np.float64]:
+    def _resimulate(self, span: KeptStep) -> NDArray[np.float64]:
         """Return the rows of the steps of a span, (n, width)."""
         engine, past = self._engine, self._engine.past
         if not span.count:
@@ -90,10 +90,10 @@ class PastFilling:
         def drive() -> None:
             past.inputs[:] = next(inputs)
 
-        take = engine.stepper(None if span.inputs is None else drive)
+        step = engine.stepper(None if span.inputs is None else drive)
         rows = np.empty((span.count, past.width))
         for row in rows:
-            take()
+            step()
             row[:] = np.frombuffer(past.read())
         return rows
 

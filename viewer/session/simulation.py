@@ -202,12 +202,12 @@ class StepSource:
             return
         player.simulation.begin_frame()
 
-        def take(count: int) -> None:
+        def take_steps(count: int) -> None:
             # A break may have paused the run in this frame.
             if not self.paused:
                 player.take_steps(count)
 
-        player.pace.advance(take, self.engine.timestep, budget)
+        player.pace.advance(take_steps, self.engine.timestep, budget)
 
     def step_once(self, player: Player) -> None:
         """Take the next step of a paused run."""
@@ -223,10 +223,10 @@ class StepSource:
         if history is not None:
             drive = history.prepare(drive)
             simulation.count = history.last
-        take, record = engine.stepper(drive), _do_nothing if history is None else history.record
+        take_step, record = engine.stepper(drive), _do_nothing if history is None else history.record
         try:
             for _ in range(count):
-                take()
+                take_step()
                 record()
                 simulation.count += 1
                 if observers:
@@ -392,10 +392,10 @@ class LogSteps(StepSource):
             if not breaks and (step := history.step_at(self._time)) > history.current:
                 simulation.go_to(step, history.current)
             if breaks or (history.at_end and not self.finished):
-                self._take_due(simulation, history, budget)
+                self._resimulate_due(simulation, history, budget)
         self._shown = history.current, shown.time
 
-    def _take_due(self, simulation: "Simulation", history: History, budget: float) -> None:
+    def _resimulate_due(self, simulation: "Simulation", history: History, budget: float) -> None:
         """Re-simulate the steps that are due."""
         shown, until = simulation.shown, perf_counter() + budget
         if history.at_end:

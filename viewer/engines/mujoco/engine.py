@@ -151,9 +151,9 @@ class MujocoEngine(SensorReader):
         touch = self.touch_sensors
         drive = self.driver()
         if drive is not None:
-            take = self.stepper(drive)
+            take_step = self.stepper(drive)
             for _ in range(count):
-                take()
+                take_step()
             return
         if not touch.sensors:
             self._advance(count)
