@@ -120,7 +120,7 @@ class LoopConnection:
 
     @property
     def environment(self) -> int:
-        """The environment that is shown, or that the program was asked for."""
+        """Number of the environment that is shown, or that was requested of the program."""
         return int(self._words[Word.ENVIRONMENT])
 
     def show_environment(self, env: int) -> None:
@@ -322,7 +322,7 @@ class LoopConnection:
             GeomMemory(scene).add(*self._geoms)
 
     def _handle(self, message: Message) -> None:
-        """Act on a message of the loop."""
+        """Handle a message of the loop."""
         self._keys_wanted |= bool(message.get("keys"))
         self.wait = message.get("wait", self.wait)
         if message:

@@ -164,7 +164,7 @@ class LoopViewer:
 
     @property
     def env(self) -> int:
-        """The environment that is shown; set it to show another."""
+        """Number of the environment that is shown; set it to show another."""
         return int(self._words[Word.ENVIRONMENT])
 
     @env.setter
@@ -376,7 +376,7 @@ class LoopViewer:
             self._stop()
 
     def _handle(self, message: Message) -> None:
-        """Act on a message of the window."""
+        """Handle a message of the window."""
         if self._key_callback is not None:
             for key in message.get("keys", ()):
                 self._key_callback(key)

@@ -72,7 +72,7 @@ class Drive:
         motors = [each for each in self.actuators if each.servo is Servo.FORCE and each.joint is not None]
         self._held = [each for each in motors if each.ratio]
         addresses = np.array([each.joint for each in self._held], np.intp)
-        self._places = model.jnt_qposadr[addresses], model.jnt_dofadr[addresses]
+        self._held_qpos, self._held_dofs = model.jnt_qposadr[addresses], model.jnt_dofadr[addresses]
         self._ratios = np.array([each.ratio for each in self._held])
         self._indices = np.array([each.index for each in self._held], np.intp)
         self._low = np.array([each.low for each in self.actuators])
@@ -222,7 +222,7 @@ class Drive:
                     length = each.gear * float(data.qpos[engine.model.jnt_qposadr[each.joint]])
                     value = each.balance[0] + each.balance[1] * length
                     data.ctrl[each.index] = float(np.clip(value, each.low, each.high))
-            targets.append(data.qpos[self._places[0]].copy())
+            targets.append(data.qpos[self._held_qpos].copy())
             if self._wanted is not None:
                 self._wanted[env] = data.ctrl
         self.hold.targets = np.array(targets).reshape(engine.num_envs, -1) if self._held else None
@@ -257,7 +257,7 @@ class Drive:
         return drive
 
     def _push_back(self, data: MjData, targets: Values) -> None:
-        position, velocity = data.qpos[self._places[0]], data.qvel[self._places[1]]
+        position, velocity = data.qpos[self._held_qpos], data.qvel[self._held_dofs]
         force = self.hold.stiffness * (targets - position) - self.hold.damping * velocity
         data.ctrl[self._indices] = force / self._ratios
 

@@ -85,7 +85,7 @@ class History(StepRing):
 
     @property
     def current(self) -> int:
-        """The step that is shown."""
+        """Step that is shown."""
         return self.last if self._shown is None else self._shown
 
     @property
@@ -350,7 +350,7 @@ class History(StepRing):
         self._time = self._engine.time
 
     def _is_changed(self) -> bool:
-        """True if state or inputs changed since the last step."""
+        """Return True if state or inputs changed since the last step."""
         self._past.save(self._now)
         return self._now.tobytes() != self._left.tobytes()
 

@@ -47,7 +47,7 @@ class SignalCurves(ABC):
 
     @property
     def stop(self) -> int:
-        """The step after the newest that has values."""
+        """Step after the newest that has values."""
         return self._curves.stop
 
     @property
