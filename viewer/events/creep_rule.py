@@ -199,7 +199,7 @@ class CreepRule:
         way = np.sqrt(square)
         newest = here[..., X] - moved[np.maximum(rows - _LATEST, 0), :, X]
         goes_on = np.einsum("rki,wrki->wrk", newest, whole) >= 0.5 * np.minimum(_LATEST / lengths, 1.0) * square
-        # The way at quarters of the window, along all of it.
+        # Displacement at each quarter of the window, along that of the whole window.
         quarters = start + (np.arange(1, 4)[:, np.newaxis, np.newaxis] * self.windows[:, np.newaxis]) // 4
         along = np.einsum("qwrki,wrki->qwrk", moved[np.minimum(quarters, rows), :, X] - then[..., X], whole)
         goes_on &= along[1] >= _EARLY * square
@@ -264,7 +264,7 @@ class CreepRule:
             maybe = np.flatnonzero((along > least).any(axis=0))
             if not len(maybe):
                 continue
-            # The way up to the window: straight lines between places, the last one up to its start.
+            # The path before the window: straight lines between places, the last one up to the window's start.
             here, ground, ends, since = here[maybe], ground[:, maybe], ends[maybe], since[maybe]
             after = np.where((then[1:] <= ends)[:, :, np.newaxis], ground[1:], start[maybe])
             line, away = after - ground[:-1], here - ground[:-1]

@@ -171,7 +171,7 @@ class EventLog:
         if not self.entries or self.entries[-1].time <= entry.time:
             self.entries.append(entry)
         else:
-            # A sensor's change is confirmed later than it happened.
+            # A sensor's event is confirmed some steps after it happened.
             self.entries.insert(bisect_right(self.entries, entry.time, key=_time), entry)
         if self._limit is not None and len(self.entries) > 1.1 * self._limit:
             self.dropped += len(self.entries) - self._limit

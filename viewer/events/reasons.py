@@ -95,7 +95,7 @@ class EventReason:
     @cached_property
     def _creep(self) -> Reason:
         assert self._state is not None
-        # With other options the numbers of the state would mean something else.
+        # With other options the formula would not hold for the kept state.
         same = _options_of(self._model) == self._options
         return _explain_creep(self._model, self._state if same else None, self._motion.key, self._motion, None)
 
@@ -153,7 +153,7 @@ def _explain_creep(model: MjModel, data: MjData | None, key: int, motion: Motion
 def _explain_pivot(model: MjModel, data: MjData, key: int, moving: Moving) -> Reason:
     contacts = np.flatnonzero(pair_key(model, data.contact.geom) == key) if data.ncon else np.zeros(0, np.intp)
     text = f"Pivots about the normal at {moving.pivot:.2g} rad/s"
-    # Several points resist by their levers.
+    # Several contact points resist the turn by their distances.
     if len(contacts) == 1 and data.contact.dim[contacts[0]] == 3:
         text += " (condim 3 has no torsional friction)"
     return Reason(ReasonKind.PIVOT, f"{text}.", moving.speed, moving.use)

@@ -329,7 +329,7 @@ class LoopConnection:
             self.when_told(message)
 
     def _wake(self) -> None:
-        # Only an open window sleeps.
+        # A window that is not open yet, or closed, does not sleep.
         if self._ready and not self._words[Word.CLOSED]:
             self.wake()
 

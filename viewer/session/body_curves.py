@@ -73,7 +73,7 @@ class BodyCurves(SignalCurves):
         """All contacts, then the bodies that have touched, the most strongly pressed first."""
         if self._buffer is None and not self._is_frozen:
             return ()
-        # In powers of two: bodies that are pressed alike stay where they are.
+        # Ranks are powers of two, so that bodies with similar forces keep their order.
         ranks = -np.frexp(self._impulse[1 : len(self._bodies) + 1])[1]
         order = np.argsort(ranks, kind="stable").tolist()
         return (_ALL, *(self._labels[self._bodies[place]] for place in order))
@@ -154,7 +154,7 @@ class BodyCurves(SignalCurves):
             self._find_rows(bodies, np.linalg.norm(force, axis=1))
             sides = []
             for side, sign in ((0, -1.0), (1, 1.0)):
-                # Forces act on object 2; what is between two moving bodies acts on both.
+                # Forces are those on object 2; between two moving bodies the opposite force acts on object 1.
                 mine = np.flatnonzero(self._moves[bodies[:, side]] & (self._rows[bodies[:, side]] < _ROWS))
                 components = force[mine] * (1.0, sign, sign)
                 rows = self._rows[bodies[mine, side]]
@@ -162,7 +162,7 @@ class BodyCurves(SignalCurves):
             self._sum_up(values, _Loads(*(np.concatenate(parts) for parts in zip(*sides, strict=True))))
             every = _Loads(np.zeros_like(steps), steps, force_world, force, dist, slip)
             self._sum_up(values, every)
-            # Of all contacts the sum of sizes: what presses from both sides of a gripped box does not cancel.
+            # All contacts have the sum of magnitudes, in which forces from both sides of a gripped box do not cancel.
             sizes = np.bincount(steps, np.linalg.norm(force, axis=1), len(block))
             values[0, SIGNAL_PLACES[Signal.MAGNITUDE]] = sizes
             values[0, [SIGNAL_PLACES[Signal.TANGENT0], SIGNAL_PLACES[Signal.TANGENT1]]] = np.nan

@@ -44,7 +44,7 @@ class Branch(StepSource):
         with visiting(simulation):
             spans = _spans(history, simulation.shown, step)
             history.show_left(step)
-            # A loop may have had another model then.
+            # A loop may have had other values in its model at that step.
             engine = simulation.engine.copy()
             if change is not None:
                 change(engine.model)
@@ -122,7 +122,7 @@ class Branch(StepSource):
                 self.listener()
             self._put_in(start)
         else:
-            # Steps of another length: the inputs that were there at the time.
+            # For steps of another length, the inputs are those of the same time.
             due = data.time + 1e-6 * self.engine.timestep
             while self._next is not None and self._next[0] <= due:
                 now = self._next
@@ -140,7 +140,7 @@ class Branch(StepSource):
                 before, after = now[self._parts[name]], self._next[self._parts[name]]
                 values, moved = getattr(data, name), after != before
                 if self._adds:
-                    # Without a change, and so at the same place, in the same bits.
+                    # An unchanged branch takes the recorded value, so that it stays equal bit for bit.
                     after = np.where(values == before, after, values + (after - before))
                 values[moved] = after[moved]
             now = self._next

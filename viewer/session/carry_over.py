@@ -113,7 +113,7 @@ def _keep_history(simulation: Simulation, before: Simulation) -> bool:
     if simulation.history is None or old is None or not (simulation.history.can_resume and old.can_resume):
         return False
     current, stop = old.current, old.last
-    # From a step that could not be taken exactly on.
+    # Steps before the last inexact one cannot be reached again.
     first = max([old.first, *list(old.marks)[-1:]])
     start = max(first, stop - _TRIAL_STEPS)
     try:
@@ -124,11 +124,11 @@ def _keep_history(simulation: Simulation, before: Simulation) -> bool:
         start = max(first, stop - count)
         if not retrace(simulation, before, start, stop):
             return False
-        # After a step that is shown by its own state, from the next state on.
+        # A step that is shown by its own state is no start: the steps after the next state are kept.
         kept = first if not old.marks else min([start, *old.states_between(first, stop)]) + 1
         simulation.history.reach_back(kept)
     except (EngineError, UnstableError):
-        # It has diverged, and does so again.
+        # A simulation that diverged diverges again.
         return False
     if current >= simulation.history.first:
         simulation.go_to(current)

@@ -45,7 +45,7 @@ class SensorGlyphs:
         """Slots whose values can all be drawn, and the contacts in them."""
         batch = self.batch
         places = np.nonzero(_drawable(batch))
-        # Nothing is computed from garbage in the other slots.
+        # The other slots hold garbage.
         batch = batch.mapped(lambda name, array: array if name == "found" else array[places])
         slots = places[-1]
         sensors = np.zeros(len(slots), np.intp) if len(places) == 1 else places[0]
@@ -200,7 +200,7 @@ def _sensor_glyphs(
     built = [(arrow, arrow.build(drawn)) for arrow in parts.arrows if arrow.net in (None, batch.in_world_frame)]
     columns = [(color(arrow.color), arrow.component, arrows) for arrow, arrows in built if arrows is not None]
     arrows, arrow_owner = _arrow_rows(owners, slots, columns, size * drawn.sizes.width)
-    # The body that a force acts on, of which it may be on the far side, does not hide it.
+    # The contact may be on the far side of the body that the force acts on, which must not hide the arrow.
     arrows[:, ArrowColumns.NEARER] = np.maximum(np.linalg.norm(arrows[:, ArrowColumns.VECTOR], axis=1), scale.depth)
     if parts.point is None:
         owners, slots = owners[:0], slots[:0]
@@ -256,7 +256,7 @@ def _drawable(batch: ContactBatch) -> NDArray[np.bool_]:
             drawable &= (np.abs(values) < LARGEST).all(axis=-1)
     for values in (batch.force, batch.torque):
         if values is not None and not np.vdot(values, values) < LARGEST:
-            # Where it is NaN it is not known, and has no arrow; the contact is there all the same.
+            # A NaN force is not known: the contact is drawn without an arrow.
             drawable &= ~(np.abs(values) >= LARGEST).any(axis=-1)
     if batch.in_world_frame and batch.force is not None:
         # Without force a net contact has no position: the engine reports the origin.

@@ -119,7 +119,7 @@ class ForceScale:
     def reference(self) -> float:
         """Force that the scale is chosen for [N]."""
         if self._contact_time < _SETTLING or not self._samples:
-            # Bodies that start inside each other: their arrows would fill the first picture.
+            # The arrows of bodies that start inside each other would fill the first frame.
             first = self._samples[-1][1] / _BURST if self._samples else 0.0
             return max(self._guess, self._least, first)
         return max(_median(self._samples), self._least)

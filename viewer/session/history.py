@@ -165,7 +165,7 @@ class History(StepRing):
         if self._epoch is not engine.sensors:
             self._mark_epoch()
         time, timestep = engine.time, engine.timestep
-        # Its inputs are in its state: none are kept beside it, also after steps that were taken here and had some.
+        # The inputs of this step are in its state: none are kept, also after steps of this engine, which had some.
         self._has_inputs = False
         if step.state is not None:
             self.add_state(time - timestep, timestep)[:] = step.state
@@ -231,7 +231,7 @@ class History(StepRing):
         while self.marks and next(reversed(self.marks)) > self.last:
             self.marks.popitem()
         self._shown = None
-        # Such forces come from dragging with the mouse, which has ended since.
+        # Applied forces come from a drag with the mouse, which has ended since.
         self._past.release()
 
     def begin_frame(self) -> None:
@@ -272,7 +272,7 @@ class History(StepRing):
         """
         rows, sensors = self.rows(start, stop), self.meaning(start)
         if self._grouped is None or self._grouped[0] is not sensors:
-            # Once an epoch: there may be ten thousand.
+            # Computed once an epoch: there may be ten thousand sensors.
             self._grouped = sensors, group_by_layout(self._past.source(sensors[name]) for name in self.names)
         for group in self._grouped[1]:
             yield group.members, group.decode(rows)
@@ -296,7 +296,7 @@ class History(StepRing):
             spans.append(KeptSpan(state, stop - start, inputs, self.marks.get(start + 1) in FROM_ITSELF))
         opening = self.origin(self.first)[0]
         if spans and self.first == 0 and (spans[0].inputs is not None or opening.tobytes() != spans[0].state.tobytes()):
-            # Before anything was put in for the first step.
+            # The state before the inputs of the first step were set.
             spans.insert(0, KeptSpan(opening.copy(), 0))
         return spans or [KeptSpan(self.origin(self.first)[0].copy(), 0)]
 

@@ -92,7 +92,7 @@ def distinct_contacts(groups: list[SensorGroup]) -> tuple[int, int]:
         if batch.in_world_frame or batch.pos is None:
             net += int(batch.filled.sum())
         else:
-            # The same contact has the same position, to the last bit.
+            # Two sensors report a contact with the same position, bit for bit.
             places.update(row.tobytes() for row in batch.pos[batch.filled])
     return len(places), net
 
@@ -259,7 +259,7 @@ def turned_slots(engine: Engine, batch: ContactBatch) -> NDArray[np.bool_]:
     model, listed = engine.model, engine.contact_data().contact
     trees, weights = model.body_treeid, tree_weights(model)
     by_body = np.where(trees >= 0, weights[trees], np.inf) if len(weights) else np.full(len(trees), np.inf)
-    # The last is for geoms that are not known.
+    # The last value is for unknown geoms, whose index is -1.
     by_geom = np.append(by_body[model.geom_bodyid], np.nan)
     found = find_rows(listed.pos, np.asarray(batch.pos[batch.filled], float))
     geoms = np.full((len(found), 2), -1)

@@ -42,9 +42,9 @@ class StepRing:
 
         `extra`: memory that the caller needs per step for values derived from the rows [bytes].
         """
-        # With its two times, its step, and whether inputs follow.
+        # A state has a time, a time step and a step number, and a flag whether inputs follow.
         state_bytes = (state_size + 3) * _VALUE + 1
-        # Without states there are times in their place, and each step may have one.
+        # Without states only their times are kept, and each step may have one.
         self._spacing = STATE_SPACING if state_size else 1
         self._step_bytes = (width + input_size) * _VALUE + extra
         self._state_bytes = state_bytes
@@ -56,7 +56,7 @@ class StepRing:
         self.derived: list[DerivedValues] = []
         """Values from the rows, whose `truncate` is called when the newest steps are forgotten."""
         state_count = self._state_count = self.capacity // self._spacing + 2
-        # Untouched memory costs nothing: the rings grow into their size.
+        # The operating system provides memory when it is first written: the rings grow into their size.
         self._rows: Rows = np.empty((self.capacity, width))
         self._inputs: Rows = np.empty((self.capacity, input_size))
         self._states: Rows = np.empty((state_count, state_size))
@@ -91,7 +91,7 @@ class StepRing:
                 new = np.empty((size, *old.shape[1:]), old.dtype)
                 new[kept % size] = old[kept % len(old)]
                 setattr(self, name, new)
-        # What was overwritten before stays lost.
+        # Steps that were overwritten stay lost.
         self._peak = max(self.stop, min(self._peak, first + capacity))
         self._state_peak = max(self._state_stop, min(self._state_peak, oldest + state_count))
         self.budget, self.capacity, self._state_count = budget, capacity, state_count
@@ -369,7 +369,7 @@ class StepRing:
         self._note_use()
         self.stop = step + 1
         self.unread = min(self.unread, self.stop)
-        # A state of this step is where the forgotten steps began; it may hold other inputs than those to come.
+        # The forgotten steps started from a state of this step, which may hold their inputs.
         oldest, count = self._oldest_state, len(self._states)
         while self.newest_state >= step and self._state_stop > oldest + 1:
             self._state_stop -= 1

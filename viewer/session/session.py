@@ -367,7 +367,7 @@ class Session:
         """Pause or play on: from the step that is shown, or from the newest where the source has gone on."""
         self.trouble = None
         if self.source.finished and self.live and self.paused:
-            # Once more from the beginning.
+            # Play a finished run from its beginning.
             self.reset()
         if self.live or self.source.continues_from_shown:
             self.paused = not self.paused

@@ -601,7 +601,7 @@ class Simulation:
         self.halted = False
         history = self.live_history
         if history is not None and not history.can_resume and not (history.at_end and self.episode is None):
-            # Until then the environment reads the past step that it shows.
+            # The environment otherwise reads the past step that it shows.
             history.go_to(history.last)
         if step.kind is StepKind.START:
             stays, known = history is not None and self.episode is None and not history.at_end, self.episodes.count
@@ -701,7 +701,7 @@ class Simulation:
         if not (history.can_resume and self.source.continues_from_shown):
             self.go_to(live.last)
             return
-        # Such forces come from dragging with the mouse, which has ended since.
+        # Applied forces come from a drag with the mouse, which has ended since.
         self.shown.past.release()
         self.restart()
 

@@ -19,7 +19,7 @@ def balance_glyphs(balance: Balance, scale: GlyphScale, colors: PaletteColors, s
     sizes = scale.sizes(balance.center)
     gizmos = GizmoList(_WIDTH * float(sizes.width[0]))
     gizmos.draw_sphere(1.2 * float(sizes.radius[0]), balance.center, colors.weight)
-    # In free fall it is the weight: beside it both are seen.
+    # In free fall m·a equals the weight: side by side both arrows are seen.
     beside = balance.center + _APART * gizmos.width * np.array([0.6, 0.8, 0.0])
     for start, force, color in (
         (balance.center, balance.weight, colors.weight),

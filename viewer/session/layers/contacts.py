@@ -15,7 +15,7 @@ def _reported(context: DrawContext) -> list[SensorGlyphs]:
     by_sensor = context.gizmos.color_mode is ColorMode.SENSOR
     glyphs = []
     for numbers, batch in context.session.shown_groups:
-        # There may be ten thousand, whose colours are rarely asked for.
+        # There may be ten thousand sensors, and their colours are rarely drawn.
         colors = [sensor_color(i) for i in numbers.tolist()] if by_sensor else [sensor_color(0)]
         glyphs.append(SensorGlyphs(numbers, batch, np.array(colors, np.float32).reshape(-1, 4)))
     return glyphs

@@ -89,6 +89,6 @@ LAYERS = [
         applies=lambda session: bool(session.beside),
         geoms=_bodies_beside,
     ),
-    # The window draws it: text is no glyph.
+    # The window draws labels, because text is no glyph.
     Layer("labels", "Labels", "The force of each contact in newtons beside it"),
 ]
