@@ -147,4 +147,4 @@ def test_pairs_in_situations_that_the_rule_was_not_written_for() -> None:
     print(tally.report)
     assert tally.judged.total() >= 150, tally.report
     assert not tally.false, tally.report
-    assert tally.right >= 0.9 * tally.judged.total(), tally.report
+    assert tally.right >= 0.95 * tally.judged.total(), tally.report

@@ -114,6 +114,37 @@ def test_of_what_is_held_unevenly_the_least_impratio_is_said() -> None:
     assert sinking(uneven(f'cone="elliptic" impratio="{named[1]}"'), 4.0) > WANTED
 
 
+def test_no_cure_is_named_that_is_softer_than_the_scene_is_now() -> None:
+    # Three light fingers press on each other: each creeps on the next, and all together hold nothing.
+    fingers = "".join(
+        f'<body euler="0 0 {120 * i}"><body pos=".0386 0 0"><joint name="f{i}" type="slide" axis="-1 0 0" damping="5"/>'
+        f'<geom name="f{i}" type="box" size=".01 .05 .05" mass=".0595"/></body></body>'
+        for i in range(3)
+    )
+    motors = "".join(f'<motor joint="f{i}"/>' for i in range(3))
+    model = mujoco.MjModel.from_xml_string(
+        f"""<mujoco><option timestep=".001" cone="elliptic" impratio="5.2" integrator="implicitfast"/><default><geom
+        condim="4" friction=".63 .011 1e-4" solref=".0084 .93" solimp=".816 .969 .0028"/></default><worldbody>{fingers}
+        </worldbody><actuator>{motors}</actuator><keyframe><key ctrl="24.8 24.8 24.8"/></keyframe></mujoco>"""
+    )
+    events = [entry.event for entry in follow(model, 2.0).log if isinstance(entry.event, MotionEvent)]
+    texts = [event.why for event in events if event.kind is EventKind.CREEP_BEGIN]
+    assert sum("friction acts as a damper here." in text for text in texts) >= 1
+    assert all(float(named) > 5.2 for text in texts for named in re.findall(r'impratio="(\S+)"', text))
+
+
+def test_of_creep_that_has_ended_the_speed_alone_is_said() -> None:
+    def carry(data: mujoco.MjData) -> None:
+        if data.time > 0.8:
+            data.xfrc_applied[-1, 2] = 0.5 * 9.81
+
+    tracker = follow(grasp(), 1.6, carry)
+    begin = next(entry.event for entry in tracker.log if entry.kind is EventKind.CREEP_BEGIN)
+    assert isinstance(begin, MotionEvent)
+    assert begin.motion.end == pytest.approx(0.8, abs=0.3)
+    assert re.fullmatch(r"Creeps at most \d\.\d mm/s with 12 % of its friction used\.", begin.why)
+
+
 def test_with_noslip_the_speed_alone_is_said() -> None:
     why = reason(follow(grasp('noslip_iterations="1"'), 1.5), "left", "box")
     assert why is not None

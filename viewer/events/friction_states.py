@@ -3,6 +3,7 @@
 import math
 from bisect import bisect_right
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -258,10 +259,10 @@ class FrictionStates:
         rows = samples.sample - block.first
         block.touching[rows, column] = True
         block.columns[rows, column, MOTION:SLIDES] = samples.values
-        gaps = np.diff(samples.sample)
-        follows = np.flatnonzero((column[1:] == column[:-1]) & (gaps < STAYS) & (rows[1:] >= block.fresh))
-        before, after, gaps = samples.take(follows), samples.take(follows + 1), gaps[follows]
-        moves, rows, column = moves_between(before, after), rows[follows + 1], column[follows + 1]
+        # Nearly all rows follow the one before: of all of them it takes less than to pick those first.
+        before, after = samples.take(slice(None, -1)), samples.take(slice(1, None))
+        gaps, rows, column = np.diff(samples.sample), rows[1:], column[1:]
+        moves = moves_between(before, after)
         step = np.concatenate([moves.slip, (moves.spin * after.lever)[:, np.newaxis]], axis=1)
         path = np.sqrt((step**2).sum(axis=1))
         travel = np.sqrt(((after.places - before.places) ** 2).sum(axis=2))
@@ -273,8 +274,12 @@ class FrictionStates:
         # A pair that turns by half a turn or more between samples only seems to move: it rolls.
         wild = ~slips & ((path > _FASTEST * self._interval) | (gaps > 1))
         step[wild], path[wild], travel[gaps > 1] = 0.0, 0.0, 0.0
-        block.columns[rows, column, :MOTION] = np.column_stack([step, path, moves.spin, moves.tilt, travel])
-        block.columns[rows, column, SLIDES] = np.where(slips & (path > _PLAIN), 2.0, slips)
+        moved = np.column_stack(
+            [step, path, moves.spin, moves.tilt, travel, np.where(slips & (path > _PLAIN), 2.0, slips)]
+        )
+        follows = np.flatnonzero((samples.key[1:] == samples.key[:-1]) & (gaps < STAYS) & (rows >= block.fresh))
+        rows, column, moved = rows[follows], column[follows], moved[follows]
+        block.columns[rows, column, :MOTION], block.columns[rows, column, SLIDES] = moved[:, :-1], moved[:, -1]
 
     def _decide(self, block: Block) -> list[Motion]:
         """Find the slips and creep of the new samples; return the motions that begin or end."""
@@ -404,11 +409,11 @@ class FrictionStates:
 
     def _loads(self, block: Block, row: int, column: int) -> tuple[float, ...]:
         """Return load, shear, friction use and number of points: means of three samples, of fewer if the load ends."""
-        rows = block.columns[row : row + 3, column, MOTION:SLIDES]
-        rows = rows[: int(np.argmin(np.append(rows[:, LOAD], 0.0) > 0))]
-        if not len(rows):
+        rows = block.columns[row : row + 3, column, MOTION:SLIDES].tolist()
+        count = next((i for i, values in enumerate(rows) if not values[LOAD] > 0), len(rows))
+        if not count:
             return ()
-        load, shear, used, _, points = rows.mean(axis=0).tolist()
+        load, shear, used, _, points = (sum(values) / count for values in zip(*rows[:count], strict=True))
         return load, shear, used / load, points
 
     def _finish(self, block: Block, which: tuple[int, ContactState], end: int, row: int) -> list[Motion]:
@@ -462,7 +467,7 @@ class FrictionStates:
         values += [loads[:, USED] / loads[:, LOAD], (tilt * rolls)[found, which] / time]
         table = np.column_stack([*values, (turn * pivots)[found, which] / time])
         decisions, firsts = np.unique(found, return_index=True)
-        self._records += np.split(table, firsts[1:])
+        self._records += [table[first:end] for first, end in pairwise([*firsts.tolist(), len(table)])]
         self._record_times += block.times[rows[decisions]].tolist()
         self._record_rows += len(table)
         while self._record_rows > _MOST_RECORDS:

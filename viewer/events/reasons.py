@@ -43,7 +43,7 @@ class Reason:
     use: float = math.nan
     """Friction use, as a part of the limit."""
     impratio: float = math.nan
-    """Value of `impratio`, or a lower bound, for creep at `WANTED` with elliptic cones; NaN if unknown."""
+    """Value of `impratio`, or a lower bound, for creep at `WANTED` with elliptic cones; NaN if none is named."""
     is_least: bool = False
     """True if `impratio` is a lower bound: only a trial finds the value."""
 
@@ -78,7 +78,7 @@ class EventReason:
     """Explanation of the begin of a slip or creep, by the state that shows it; it is computed when it is read."""
 
     def __init__(self, model: MjModel, state: MjData | None, motion: Motion) -> None:
-        """`state`: see `solved_state`; None where the pair does not creep."""
+        """`state`: see `solved_state`; None for creep that has ended: only its speed is given."""
         self._model, self._state, self._motion = model, state, motion
         self._options = _options_of(model)
 
@@ -90,11 +90,10 @@ class EventReason:
     @property
     def reason(self) -> Reason:
         """Explanation with its numbers."""
-        return explain_slide(self._motion) if self._state is None else self._creep
+        return explain_slide(self._motion) if self._motion.state is ContactState.SLIDING else self._creep
 
     @cached_property
     def _creep(self) -> Reason:
-        assert self._state is not None
         # With other options the formula would not hold for the kept state.
         same = _options_of(self._model) == self._options
         return _explain_creep(self._model, self._state if same else None, self._motion.key, self._motion, None)
@@ -132,21 +131,25 @@ def _explain_creep(model: MjModel, data: MjData | None, key: int, motion: Motion
     formula = None if data is None else creep_formula(model, data, key)
     speed = moving.speed if moving is not None else motion.speed
     use = moving.use if moving is not None else motion.at[2] if motion.at else math.nan
-    measured = f"Creeps {_rate(speed)}" + ("" if math.isnan(use) else f" with {_percent(use)} of its friction used")
+    measured = f"Creeps {'' if moving is not None else 'at most '}{_rate(speed)}" + (
+        "" if math.isnan(use) else f" with {_percent(use)} of its friction used"
+    )
     if formula is None or not formula.holds or formula.use > _HELD:
         return Reason(ReasonKind.MOVES, f"{measured}.", speed, use)
-    impratio = needed_impratio(formula)
     text = (
         f"Creeps {_rate(formula.measured)} inside its cone ({_percent(formula.use)} used): friction acts as a damper"
         " here."
     )
-    if formula.measured > 1.2 * WANTED:
-        cure = f'cone="elliptic" impratio="{_three(impratio)}"'
-        if formula.is_even:
-            text += f" {cure} would make it about {_rate(WANTED)};"
-        else:
-            text += f" It takes {cure} or more to make it {_rate(WANTED)}, because its contacts hold it unevenly;"
-        text += " more friction or more grip would not help."
+    impratio = needed_impratio(formula)
+    # Where the pair moves in another way than the body that it holds, the body's cure is none of the pair's.
+    if formula.measured <= 1.2 * WANTED or impratio <= formula.present:
+        return Reason(ReasonKind.CREEP, text, formula.measured, formula.use)
+    cure = f'cone="elliptic" impratio="{_three(impratio)}"'
+    if formula.is_even:
+        text += f" {cure} would make it about {_rate(WANTED)};"
+    else:
+        text += f" It takes {cure} or more to make it {_rate(WANTED)}, because its contacts hold it unevenly;"
+    text += " more friction or more grip would not help."
     return Reason(ReasonKind.CREEP, text, formula.measured, formula.use, impratio, not formula.is_even)
 
 

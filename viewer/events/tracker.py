@@ -14,7 +14,7 @@ from ..engines.contract import Engine
 from ..engines.steps import Step
 from ..metrics import OFF, ON, ContactTimes, start_times
 from ..mjmodel.creep import solved_state
-from ..mjmodel.names import body_names
+from ..mjmodel.names import body_names, geom_names
 from ..mjmodel.pair_motion import pair_key
 from ..mjmodel.pair_selection import PairSelection, all_pairs, pairs_of_sensors
 from ..mjmodel.types import MjData, MjModel
@@ -156,6 +156,11 @@ class ContactTracker:
         names, model = body_names(self._engine.model), self._engine.model
         return [(names[a], names[b]) for a, b in model.geom_bodyid[self._pairs.choice.geoms].tolist()]
 
+    @cached_property
+    def geoms(self) -> dict[str, int]:
+        """Ids of the geoms by name."""
+        return {name: i for i, name in enumerate(geom_names(self._engine.model))}
+
     def explain(self, geoms: NDArray[np.intp], time: float) -> Reason | None:
         """Return why a pair of geoms, (2,), moves at a simulated time [s]; None if it does not, or if unknown."""
         friction = self.friction
@@ -246,7 +251,8 @@ class ContactTracker:
         self._moving: dict[Motion, LoggedContact] = {}
         """Contacts of the motions that last."""
         self._sensors_of: dict[int, tuple[str, ...]] = {}
-        self.__dict__.pop("bodies", None)
+        for name in ("bodies", "geoms"):
+            self.__dict__.pop(name, None)
         self._log.clear()
         self._entries.clear()
         self._step_count = 0
@@ -328,7 +334,10 @@ class ContactTracker:
             self._tracked = {
                 key: i for i, key in enumerate(pair_key(self._engine.model, self._pairs.choice.geoms).tolist())
             }
-        creeps = any(motion.state is ContactState.CREEPING and motion not in self._moving for motion in changed)
+        creeps = any(
+            motion.state is ContactState.CREEPING and math.isinf(motion.end) and motion not in self._moving
+            for motion in changed
+        )
         state = solved_state(self._engine.contact_data()) if creeps else None
         for motion in dict.fromkeys(changed):
             if (pair := self._tracked.get(motion.key)) is not None:
@@ -339,7 +348,7 @@ class ContactTracker:
         word = "slip" if motion.state is ContactState.SLIDING else "creep"
         if motion not in self._moving:
             self._moving[motion] = LoggedContact(motion.begin)
-            reason = EventReason(self._engine.model, state if word == "creep" else None, motion)
+            reason = EventReason(self._engine.model, state if math.isinf(motion.end) else None, motion)
             self._add_motion(EventKind(f"{word}_begin"), motion, pair, motion.begin, motion.seen, reason)
         if math.isfinite(motion.end):
             self._moving[motion].end = motion.end

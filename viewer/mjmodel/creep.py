@@ -8,6 +8,7 @@ import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
+from ..sensors.contacts import cross
 from .matching import contact_forces, relative_velocities
 from .pair_motion import pair_key
 from .types import MjData, MjModel
@@ -39,6 +40,8 @@ class CreepFormula:
     single point, about which it can turn freely."""
     body: float
     """Measured speed of the body that is held, the mean over its contacts [m/s]."""
+    present: float
+    """`impratio` with which elliptic cones damp as the pair's do now."""
 
     @property
     def is_even(self) -> bool:
@@ -90,11 +93,13 @@ def creep_formula(model: MjModel, data: MjData, key: int) -> CreepFormula | None
     normal = listed.frame[pair, :3]
     linear = linear - (linear * normal).sum(axis=1, keepdims=True) * normal
     speed = np.sqrt((linear**2).sum(axis=1))
+    softer = 1 + float(friction.min()) ** 2 if model.opt.cone == _PYRAMIDAL else 1.0
     return CreepFormula(
         float(along * rates @ load / total),
         float(speed @ load / total),
         float(use.sum() / total),
         *_elliptic_speed(model, data, pair, np.flatnonzero(able)),
+        present=float(model.opt.impratio) / softer,
     )
 
 
@@ -141,11 +146,11 @@ def _elliptic_speed(
     first = model.body_weldid[model.geom_bodyid[listed.geom[contacts, 0]]]
     sides = np.where(first == held, -1.0, 1.0)
     for axis, arm, force, side, damper in zip(axes, arms, forces, sides, dampers, strict=True):
-        jacobian = np.hstack([axis, np.cross(arm, axis)])
+        jacobian = np.hstack([axis, cross(arm, axis)])
         drag += jacobian.T * ([1e4 * dampers.max(), damper, damper]) @ jacobian
         wrench += side * jacobian[1:].T @ force[1:3]
     twist = np.linalg.lstsq(drag, wrench, rcond=1e-12)[0]
-    velocity = twist[:3] + np.cross(twist[3:], arms)
+    velocity = twist[:3] + cross(twist[3:], arms)
     measured = sides[:, np.newaxis] * relative_velocities(model, data, contacts)[0]
     load = forces[:, 0]
 
@@ -172,33 +177,25 @@ def solved_state(data: MjData) -> MjData:
 def _settled_softness(load: float, weight: float, stiffness: float, solimp: NDArray[np.float64]) -> float:
     """Return (1 - d) / d of an elliptic contact that bears a load [N] at rest: K d r = weight f (1 - d) / d.
 
-    `weight` of the normal's constraint [1/kg]; `stiffness`, K of `efc_KBIP` [1/s^2].
+    The impedance d at a depth is that which MuJoCo computes of `solimp`. `weight` of the normal's constraint [1/kg];
+    `stiffness`, K of `efc_KBIP` [1/s^2].
     """
-    low, high = 0.0, 1.0
+    least, most, width, midpoint, power = solimp.tolist()
+    least, most, midpoint = (min(max(value, _LEAST), 1 - _LEAST) for value in (least, most, midpoint))
+    width, power = max(width, 1e-15), max(power, 1.0)
+    rise, fall = midpoint ** (1 - power), (1 - midpoint) ** (1 - power)
+    low, high, d = 0.0, 1.0, least
     for _ in range(60):
         depth = (low + high) / 2
-        d = _impedance(depth, solimp)
+        x = min(depth / width, 1.0)
+        if power > 1:
+            x = rise * x**power if x <= midpoint else 1 - fall * (1 - x) ** power
+        d = least + x * (most - least)
         if stiffness * d * depth < weight * (1 - d) / d * load:
             low = depth
         else:
             high = depth
-    d = _impedance(low, solimp)
     return (1 - d) / d
-
-
-def _impedance(depth: float, solimp: NDArray[np.float64]) -> float:
-    """Impedance at a depth [m], as MuJoCo computes it of `solimp`."""
-    least, most = (min(max(float(value), _LEAST), 1 - _LEAST) for value in solimp[:2])
-    width, midpoint, power = max(float(solimp[2]), 1e-15), float(solimp[3]), max(float(solimp[4]), 1.0)
-    midpoint = min(max(midpoint, _LEAST), 1 - _LEAST)
-    x = min(depth / width, 1.0)
-    if power > 1:
-        x = (
-            x**power / midpoint ** (power - 1)
-            if x <= midpoint
-            else 1 - (1 - x) ** power / (1 - midpoint) ** (power - 1)
-        )
-    return least + x * (most - least)
 
 
 def harden_friction(model: MjModel, impratio: float) -> None:

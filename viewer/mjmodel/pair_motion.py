@@ -13,6 +13,8 @@ from .types import MjData, MjModel
 
 _PYRAMIDAL = int(mujoco.mjtCone.mjCONE_PYRAMIDAL)
 _FIELDS = ("pos", "frame", "friction", "dim", "geom", "efc_address")
+_FEW = 300
+"""Number of matrices up to which numpy multiplies them fastest."""
 _MOST = 2**40
 """More bytes than any contact list has."""
 
@@ -49,7 +51,7 @@ class PairSamples(NamedTuple):
     rotation: Values
     """Its orientation there, (k, 3, 3)."""
 
-    def take(self, rows: Indices | NDArray[np.bool_]) -> "PairSamples":
+    def take(self, rows: Indices | NDArray[np.bool_] | slice) -> "PairSamples":
         """Return some rows."""
         return PairSamples._make(part[rows] for part in self)
 
@@ -73,10 +75,8 @@ def moves_between(before: PairSamples, after: PairSamples) -> PairMoves:
     """
 
     turned = _product(after.rotation, before.rotation.transpose(0, 2, 1))
-    turn = 0.5 * np.stack(
-        [turned[2][1] - turned[1][2], turned[0][2] - turned[2][0], turned[1][0] - turned[0][1]], axis=1
-    )
-    sine, cosine = np.sqrt((turn * turn).sum(axis=1)), (turned[0][0] + turned[1][1] + turned[2][2] - 1) / 2
+    turn = 0.5 * (turned[:, [2, 0, 1], [1, 2, 0]] - turned[:, [1, 2, 0], [2, 0, 1]])
+    sine, cosine = np.sqrt((turn * turn).sum(axis=1)), (turned.trace(axis1=1, axis2=2) - 1) / 2
     turn *= np.where(sine > 1e-6, np.arctan2(sine, cosine) / np.where(sine > 1e-6, sine, 1.0), 1.0)[:, np.newaxis]
     # The way of the centre of mass, and of the contact around it: exact also for what rolls fast.
     arm = (before.places[:, 0] - before.position + after.places[:, 0] - after.position) / 2
@@ -87,16 +87,18 @@ def moves_between(before: PairSamples, after: PairSamples) -> PairMoves:
     return PairMoves(moved, spin, turn - spin[:, np.newaxis] * normal)
 
 
-def _product(first: Values, second: Values) -> list[list[Values]]:
-    """Product of matrices, (k, rows, 3) and (k, 3, columns), as its elements, (k,) each: numpy takes twice as long
-    for many small ones."""
+def _product(first: Values, second: Values) -> Values:
+    """Return products of matrices, (k, rows, 3) and (k, 3, columns), as (k, rows, columns).
+
+    Many small ones are multiplied element by element: numpy takes twice as long for them. Of few it is faster.
+    """
+    if len(first) < _FEW:
+        return first @ second
     a, b = (np.ascontiguousarray(each.transpose(1, 2, 0)) for each in (first, second))
-    return [[row[0] * b[0, j] + row[1] * b[1, j] + row[2] * b[2, j] for j in range(b.shape[1])] for row in a]
-
-
-def _stacked(elements: list[list[Values]]) -> Values:
-    """Matrices, (k, rows, columns), of their elements."""
-    return np.stack([np.stack(row, axis=1) for row in elements], axis=1)
+    rows = [
+        np.stack([row[0] * b[0, j] + row[1] * b[1, j] + row[2] * b[2, j] for j in range(b.shape[1])], 1) for row in a
+    ]
+    return np.stack(rows, axis=1)
 
 
 def pair_key(model: MjModel, geoms: NDArray[np.integer[Any]]) -> NDArray[np.int64]:
@@ -207,8 +209,8 @@ class MotionReader:
         xmat = kinematics[:, 3 * bodies :].reshape(-1, bodies, 3, 3)
         origin1, origin2, turn1, turn2 = xpos[rows, first], xpos[rows, second], xmat[rows, first], xmat[rows, second]
         vectors = np.stack([normal, place - origin1, origin2 - origin1], axis=1)
-        local = _stacked(_product(vectors, turn1))
-        own = _stacked(_product((place - origin2)[:, np.newaxis], turn2))
+        local = _product(vectors, turn1)
+        own = _product((place - origin2)[:, np.newaxis], turn2)
         length = np.sqrt((local[:, 0] ** 2).sum(axis=1, keepdims=True))
         return PairSamples(
             rows,
@@ -218,7 +220,7 @@ class MotionReader:
             lever,
             np.concatenate([local[:, 1:2], own], axis=1),
             local[:, 2],
-            _stacked(_product(turn1.transpose(0, 2, 1), turn2)),
+            _product(turn1.transpose(0, 2, 1), turn2),
         )
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from time import monotonic
 
 import numpy as np
 from numpy.typing import NDArray
@@ -65,7 +66,7 @@ class VisibleSensors(dict[str, bool]):
 
 _BESIDE = 0.01
 """Longest wall time in a frame for runs beside to catch up [s]."""
-_PATIENCE = 0.2
+_PATIENCE = 1.0
 """Longest delay until a running scene shows that a contact has begun to slide or creep [s]."""
 
 
@@ -123,6 +124,8 @@ class Session:
         self._readings = ReadingCache(self.simulation)
         self._scale: tuple[Gauge, tuple[object, ...], GlyphScale] | None = None
         """Cached sizes of gizmos, after the gauge and the settings that they were computed from."""
+        self._said: tuple[object, int, float, list[str]] = (None, -1, 0.0, [])
+        """Sentences on why contacts move, after what they were asked for, the run's `changes` and wall time [s]."""
         self._visible = VisibleSensors(dict.fromkeys(engine.sensors.names, True))
         if options is not None:
             self._apply(options)
@@ -415,15 +418,26 @@ class Session:
         return cones.with_creep(friction.creeping_at(self.state_time))
 
     def reasons(self, name: str, slot: int | None = None) -> list[str]:
-        """Return why the contacts of a sensor move, or one in a slot: a sentence for the pairs that do alike."""
+        """Return why the contacts of a sensor move, or one in a slot: a sentence for the pairs that do alike.
+
+        While the scene runs they are found a few times a second: in every frame they took half of the session's time.
+        """
+        asked, (last, changes, when, said) = (name, slot, self.paused), self._said
+        late = self.paused or monotonic() - when > _PATIENCE
+        if asked != last or (late and changes != self.simulation.changes):
+            said = self._find_reasons(name, slot)
+            self._said = asked, self.simulation.changes, monotonic(), said
+        return said
+
+    def _find_reasons(self, name: str, slot: int | None) -> list[str]:
         if self.events is None or self.diagnostics is None:
             return []
         geoms = self.details(name).geoms
         pairs = dict.fromkeys(geoms if slot is None else geoms[slot : slot + 1])
         found: dict[str, list[str]] = {}
         for pair in pairs:
-            mixing = self.diagnostics.mixing(*pair)
-            reason = None if mixing is None else self.events.explain(np.array(mixing.sides), self.state_time)
+            sides = [self.events.geoms.get(geom, -1) for geom in pair]
+            reason = None if min(sides) < 0 else self.events.explain(np.array(sides), self.state_time)
             if reason is not None:
                 found.setdefault(reason.text, []).append(" on ".join(pair))
         if len(pairs) == 1:
