@@ -140,7 +140,8 @@ def test_a_window_pass_allocates_no_large_offscreen_buffer() -> None:
 
 
 @pytest.mark.usefixtures("window")
-def test_edges_are_smooth_at_low_quality_as_long_as_pictures_come_quickly() -> None:
+@pytest.mark.parametrize("late", [0.05, 0.6])
+def test_edges_are_smooth_at_low_quality_as_long_as_pictures_come_quickly(late: float) -> None:
     model = flat_model('<geom type="box" pos="0 -0.5 0" size="0.1 0.05 0.3" euler="0 20 0" rgba="1 1 1 1"/>')
     data, whole = forwarded(model), (0, 0, *SIZE)
     scene_pass = ScenePass(model, Quality.LOW, current_renderer())
@@ -161,7 +162,7 @@ def test_edges_are_smooth_at_low_quality_as_long_as_pictures_come_quickly() -> N
     assert min(quick) > 3
     # A single late picture changes nothing, nor does a window that had nothing to draw.
     assert min(shades(0.2), shades(9.0), shades(0.02)) > 3
-    slow = [shades(0.05) for _ in range(40)]
+    slow = [shades(late) for _ in range(40)]
     assert max(slow[20:]) <= 3
     # What does not move may take its time.
     assert shades(0.05, is_still=True) > 3

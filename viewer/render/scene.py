@@ -32,7 +32,7 @@ _ALL = int(mujoco.mjtCatBit.mjCAT_ALL)
 _SHADOW = int(mujoco.mjtRndFlag.mjRND_SHADOW)
 _SLOWEST = 1 / 30
 """Time from picture to picture up to which a low quality has smooth edges while things move [s]."""
-_PAUSE = 0.25
+_PAUSE = 2.0
 """Longer times are not the picture's: nothing had to be drawn [s]."""
 _LOOKED_AT = 15
 """Pictures after which is decided."""
