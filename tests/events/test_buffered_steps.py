@@ -61,7 +61,7 @@ def summary(entry: LogEntry) -> tuple[float, str, str]:
 
 
 @pytest.mark.parametrize("name", SCENES)
-def test_whoever_reads_sees_the_latest_step(name: str, tmp_path: Path) -> None:
+def test_every_reader_sees_the_latest_step(name: str, tmp_path: Path) -> None:
     path = tmp_path / "drops.xml"
     path.write_text(SCENES[name])
     engine = open_engine(path)
@@ -296,7 +296,7 @@ def test_a_ball_that_falls_through_a_floor_without_collisions_meets_it_all_the_s
     assert entry.time == pytest.approx(math.sqrt(2 * 0.4 / 9.81), abs=0.002)
 
 
-def test_forces_of_sensors_are_current_whoever_asks_for_nothing_else() -> None:
+def test_forces_of_sensors_are_current_without_other_reads() -> None:
     engine = open_engine("bounce")
     tracker = ContactTracker(engine)
     for _ in range(160):

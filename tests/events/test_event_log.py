@@ -92,7 +92,7 @@ def test_those_that_were_dropped_count_until_everything_is_forgotten() -> None:
     assert (log.dropped, len(log)) == (0, 0)
 
 
-def test_whoever_shows_the_list_can_tell_that_it_changed() -> None:
+def test_the_version_of_a_log_changes_with_it() -> None:
     log, versions = EventLog(limit=2), [0]
 
     def changed() -> bool:

@@ -71,7 +71,7 @@ def test_sensors_that_a_step_does_not_write_are_asleep() -> None:
     assert seen[""] == {False}
 
 
-def test_a_person_is_told_what_sleeps(tmp_path) -> None:  # type: ignore[no-untyped-def]
+def test_sleeping_trees_are_reported(tmp_path) -> None:  # type: ignore[no-untyped-def]
     path = tmp_path / "scene.xml"
     path.write_text(scene())
     engine = open_engine(path)

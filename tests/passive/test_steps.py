@@ -198,7 +198,7 @@ def test_five_thousand_steps_a_second_are_all_kept_with_events(tmp_path: Path) -
 
 
 @pytest.mark.alone
-def test_steps_are_taken_again_with_events_twice_as_fast_as_five_thousand_a_second() -> None:
+def test_steps_are_resimulated_with_events_twice_as_fast_as_five_thousand_a_second() -> None:
     """In processor time, whatever else the machine does: a window has half of it for steps while it draws."""
     loop = Theirs("quadruped")
     session = Session(loop.simulation.engine, ViewState())

@@ -234,7 +234,7 @@ def test_a_program_can_end_while_its_steps_are_seen() -> None:
     assert (ended.returncode, ended.stderr) == (0, b"")
 
 
-def test_whoever_is_forgotten_gives_the_callback_and_the_data_back() -> None:
+def test_a_forgotten_owner_releases_callback_and_data() -> None:
     loop = Tapped("quadruped")
     data, model = loop.data, loop.model
     TAP.add(model, data, loop.record)

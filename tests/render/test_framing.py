@@ -74,7 +74,7 @@ def test_the_cameras_wish_is_heeded_unless_it_sees_nothing() -> None:
     assert share(model, data, view) < 0.8
 
 
-def test_what_a_person_frames_fills_the_picture() -> None:
+def test_framed_bodies_fill_the_frame() -> None:
     model, data, view = shown(100.0, "0 0 0")
     view.frame(model, data, 16 / 9)
     whole = float(view.camera.distance)

@@ -258,7 +258,7 @@ def test_a_heavy_opening_tells_what_it_does_and_can_be_cancelled(scene: Path) ->
         opening.result()
 
 
-def test_errors_of_an_opening_are_raised_to_whoever_asks(scene: Path) -> None:
+def test_errors_of_an_opening_are_raised_in_its_result(scene: Path) -> None:
     scene.write_text("<mujoco>\n<nonsense/></mujoco>")
     opening = Opening(scene, lambda opened: opened)
     with pytest.raises(SceneError, match="line 2"):

@@ -143,7 +143,7 @@ def test_a_save_that_fails_half_way_leaves_the_files_alone(scene: Path, monkeypa
     assert len(sensor_edits.changes) == 2
 
 
-def test_what_somebody_else_has_changed_is_not_undone(scene: Path) -> None:
+def test_changes_by_another_program_are_not_undone(scene: Path) -> None:
     sensor_edits = SensorEdits()
     sensor_edits.make([NEW])
     sensor_edits.save(scene, running(scene, sensor_edits), sensor_edits.changes)

@@ -115,7 +115,7 @@ def test_the_peak_is_where_the_contacts_press_hardest_together() -> None:
     assert batch.force.tolist() == [[0, 0, 8], [0, 0, 0]]
 
 
-def test_whoever_shows_curves_can_tell_that_they_changed() -> None:
+def test_the_version_of_curves_changes_with_them() -> None:
     curves, versions = Curves(1, 1000), [-1]
 
     def changed() -> bool:
@@ -133,5 +133,5 @@ def test_whoever_shows_curves_can_tell_that_they_changed() -> None:
     assert changed()
 
 
-def test_whoever_asks_for_help_reads_what_a_value_is() -> None:
+def test_help_explains_every_value() -> None:
     assert "on object 2 [N], world" in str(ContactBatch.force_world.__doc__)

@@ -141,7 +141,7 @@ def test_choices_go_along(path: Path) -> None:
     assert session.engine.data.qpos[2] == 1
 
 
-def test_what_the_file_says_anew_wins(path: Path) -> None:
+def test_changes_in_the_file_win(path: Path) -> None:
     session = running(path, 50)
     session.set_reduce("a", "netforce")
     touch = session.engine.touch_sensors
@@ -157,7 +157,7 @@ def test_what_the_file_says_anew_wins(path: Path) -> None:
     assert not touch["sole"].modified
 
 
-def test_another_scene_starts_anew(path: Path) -> None:
+def test_another_scene_starts_from_its_beginning(path: Path) -> None:
     session = successor(running(path, 50), [open_engine("slope")])
     assert session.engine.time == 0
     assert session.events is None

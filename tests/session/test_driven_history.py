@@ -18,7 +18,7 @@ _STATE = mujoco.mjtState.mjSTATE_INTEGRATION
 
 
 @pytest.mark.parametrize("integrator", ["Euler", "implicitfast", "RK4"])
-def test_driven_steps_are_taken_again_bit_for_bit_without_the_controller(tmp_path: Path, integrator: str) -> None:
+def test_driven_steps_are_resimulated_bit_for_bit_without_the_controller(tmp_path: Path, integrator: str) -> None:
     path = scene(tmp_path, integrator)
     wanderer, judge = Wanderer(), Wanderer()
     engine = open_engine(path, control=wanderer)

@@ -165,7 +165,7 @@ def test_pairs_can_be_selected_while_a_past_step_is_shown(name: str, envs: int) 
     assert [(e.time, e.subject) for e in session.events.log] == [(e.time, e.subject) for e in entries]
 
 
-def test_sensors_are_read_again_whoever_steps_the_simulation() -> None:
+def test_sensors_are_read_again_after_every_kind_of_step() -> None:
     session = Session(open_engine("bounce"), ViewState())
     session.simulation.step(100)
     before = session.reading("lively_ball").array.copy()

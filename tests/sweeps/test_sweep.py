@@ -270,7 +270,7 @@ def test_a_full_disk_ends_with_one_line_and_loses_no_finished_run(tmp_path: Path
     assert columns(folder).equals(columns(tmp_path / "whole"))
 
 
-def test_logs_are_taken_again(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_logs_are_resimulated(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     """The figures of a log's runs are those of the runs that were logged."""
     path = tmp_path / "log.npz"
     write_log(path, runs=3, steps=150)

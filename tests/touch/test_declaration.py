@@ -88,7 +88,7 @@ def test_wrong_declarations_say_what_is_wrong_in_one_line(text: str, message: st
     assert "\n" not in str(error.value)
 
 
-def test_declarations_are_checked_whoever_makes_them() -> None:
+def test_all_declarations_are_checked() -> None:
     declaration = TouchDeclaration("foot", site="sole", lookup_table=[[0, 0, 0], [5, 5, 0]])  # type: ignore[arg-type]
     assert declaration.lookup_table == ((0, 0, 0), (5, 5, 0))
     with pytest.raises(ValueError, match="resolution"):

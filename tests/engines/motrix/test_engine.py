@@ -253,7 +253,7 @@ def test_the_picture_has_the_engines_pose(scene: Any, name: str | None) -> None:
         engine.step(150)
 
 
-def test_a_person_can_push(scene: Any) -> None:
+def test_a_user_can_push(scene: Any) -> None:
     engine: Any = open_engine(scene(""), "motrix")
     box = engine.model.body("box").id
     start = float(engine.data.qpos[0])

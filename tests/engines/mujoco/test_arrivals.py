@@ -72,7 +72,7 @@ def test_loops_of_other_shapes_are_exact_too(case: str) -> None:
     assert kinds == [StepKind.START] + [StepKind.EXACT] * steps
 
 
-def test_what_cannot_be_taken_again_is_marked_and_never_passed_off_as_exact() -> None:
+def test_steps_that_cannot_be_resimulated_are_marked_and_never_shown_as_exact() -> None:
     loop = Theirs("quadruped")
     list(loop.arrived())
     mujoco.mj_step(loop.model, loop.data)

@@ -132,7 +132,7 @@ def test_rerun_has_their_arrows(session: Session, tmp_path: Path) -> None:
     assert "/contacts/box_on_slope/tangent0" not in arrows
 
 
-def test_what_a_person_can_turn_on_is_as_ever() -> None:
+def test_the_layers_that_a_user_can_turn_on_are_known() -> None:
     session = Session(open_engine("slope"), ViewState())
     labels = ["Points", "Forces", "Normal", "Tangents", "Total", "Torque", "Friction cones", "Balance"]
     labels += ["Forces by kind", "Support", "Pressure centre", "Slip velocity", "Dropped"]
