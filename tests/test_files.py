@@ -203,7 +203,7 @@ def test_what_a_killed_program_left_is_told_and_what_a_running_one_writes_is_not
     assert killed.returncode == -signal.SIGKILL
     part = killed.stdout.strip()
     assert describe_strays(tmp_path) == f"{tmp_path}: a file left unfinished by a program that was killed: {part}"
-    # It is a person's to remove, and keeps nobody from writing that file.
+    # It is a user's to remove, and keeps nobody from writing that file.
     assert replace_file(tmp_path / "lost.mp4", b"new").read_bytes() == b"new"
     assert (tmp_path / part).exists()
     running.discard()

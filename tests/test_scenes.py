@@ -326,7 +326,7 @@ def test_walker_is_driven_by_the_controller_beside_it(engine: str) -> None:
 
 
 def test_hand_catches_the_ball_when_its_controls_close_it() -> None:
-    """What a person does with the sliders: all fingers bend, and the squeeze grows."""
+    """What a user does with the sliders: all fingers bend, and the squeeze grows."""
     run = Run("hand").to(2)
     fingers = ("index", "middle", "ring", "thumb")
 

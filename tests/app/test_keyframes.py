@@ -1,4 +1,4 @@
-"""Keyframes that a person makes: exact, saved as one line, undone, copied and pasted."""
+"""Keyframes that a user makes: exact, saved as one line, undone, copied and pasted."""
 
 import time
 from pathlib import Path

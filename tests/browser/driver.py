@@ -204,7 +204,7 @@ def move(page: Any, x: float, y: float) -> None:
 
 
 def click(page: Any, x: float, y: float) -> None:
-    """As a person does, who sees what is under the mouse before it is clicked."""
+    """As a user does, who sees what is under the mouse before it is clicked."""
     move(page, x, y)
     be_taken(page)
     mouse(page, "mousePressed", x, y, 1)

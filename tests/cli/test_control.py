@@ -106,7 +106,7 @@ def test_precise_events_of_a_stateful_controller_are_those_of_the_run(tmp_path: 
         arguments = ["events", "gripper", "--duration", "1.5", "--control", str(path), "-o", str(output), *more]
         assert main(arguments) == 0
         entries = json.loads(output.read_text())
-        # Steps taken again with other controls would not lead to the same states, and no instant be found in them.
+        # Steps re-simulated with other controls would not lead to the same states, and no instant be found in them.
         found = [abs(entry["distance"]) < 1e-7 and entry["distance"] != 0 for entry in entries]
         assert sum(found) > (0.8 * len(found) if name == "precise" else -1)
         listed[name] = [(e["kind"], tuple(e["geoms"]), round(e["time"], 2)) for e in entries]

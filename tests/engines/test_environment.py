@@ -39,7 +39,7 @@ def path(tmp_path: Path) -> Path:
 
 
 def push(engine: Any, env: int) -> None:
-    """A force on the ball of one environment, as a person would apply it."""
+    """A force on the ball of one environment, as a user would apply it."""
     data = engine.pose(env)
     data.xfrc_applied[engine.model.body("ball").id, :3] = (0.0, 30.0 * env, 0.0)
 

@@ -1,4 +1,4 @@
-"""Steps are buffered and read together: whoever reads in between sees what MuJoCo says of that very step."""
+"""Steps are buffered and read together: a read in between gives the values of the newest step."""
 
 import math
 from pathlib import Path

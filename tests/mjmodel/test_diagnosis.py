@@ -1,4 +1,4 @@
-"""A scene for every reason why a sensor reads nothing, and the sentence that a person gets."""
+"""A scene for every reason why a sensor reads nothing, and the sentence that a user gets."""
 
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What a person does to the picture, against MuJoCo's own camera, selection and perturbation."""
+"""What a user does to the picture, against MuJoCo's own camera, selection and perturbation."""
 
 from collections.abc import Iterator
 from typing import Any

@@ -1,4 +1,4 @@
-"""Changes of sensors as a person makes, saves and takes them back, judged by MuJoCo and by the file's bytes."""
+"""Changes of sensors as a user makes, saves and takes them back, judged by MuJoCo and by the file's bytes."""
 
 import difflib
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""A session on the scene read again goes on where the other stood, with everything that a person chose."""
+"""A session on the scene read again goes on where the other stood, with everything that a user chose."""
 
 from pathlib import Path
 

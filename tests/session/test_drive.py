@@ -1,4 +1,4 @@
-"""What a person does to controls: kept, undone and replayed."""
+"""What a user does to controls: kept, undone and replayed."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Steps that a controller drives: taken again bit for bit without calling it, against MuJoCo stepping straight on."""
+"""Steps that a controller drives: re-simulated bit for bit without calling it, against MuJoCo stepping straight on."""
 
 from pathlib import Path
 from typing import Any

@@ -255,7 +255,7 @@ def test_the_legend_announces_a_new_scale_for_a_while(tmp_path: Path) -> None:
         told.append(session.scale_bar.before)
     assert told.count(1e4) > 10
     assert told[-1] is None
-    # The factor of a person changes the bar's number, never what it means.
+    # The factor of a user changes the bar's number, never what it means.
     session.settings.gizmos.scale_mode = ScaleMode.FIXED
     assert session.scale_bar.before is None
 

@@ -44,7 +44,7 @@ def robot(tmp_path: Path, setting: str) -> Run:
 
 
 def shown(run: Run) -> bytes:
-    """All that a person can see of the present step, to the last bit."""
+    """All that a user can see of the present step, to the last bit."""
     data = run.engine.data
     contact = data.contact
     arrays = [
@@ -122,7 +122,7 @@ def test_pushes_and_commands_are_part_of_the_past(tmp_path: Path) -> None:
         data.ctrl[0] = np.sin(0.02 * run.current)
         data.mocap_pos[0, 0] = 0.3 - 0.0002 * run.current
         if run.current > 400:
-            # As by a person who drags it while the simulation is paused.
+            # As by a user who drags it while the simulation is paused.
             data.qpos[9] += 1e-4
         run.step(8)
         instants[run.current] = shown(run)

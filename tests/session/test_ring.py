@@ -39,7 +39,7 @@ class Ledger:
         self._write(count, change)
 
     def redo(self, step: int) -> float:
-        """The value after a step, taken again from the state before it."""
+        """The value after a step, re-simulated from the state before it."""
         (value, change, *_), origin = self.history.origin(step)
         for _ in range(step - origin):
             value += change
@@ -183,7 +183,7 @@ def test_the_oldest_step_has_a_state_before_it() -> None:
     for _ in range(40):
         book.take(1, 1.0)
     ring = book.history
-    # Ten states fit: those of steps 30 to 39, from which 31 to 40 can be taken again.
+    # Ten states fit: those of steps 30 to 39, from which 31 to 40 can be re-simulated.
     assert (ring.first, ring.last) == (31, 40)
     for step in range(ring.first, ring.last + 1):
         assert ring.origin(step)[1] < step

@@ -1,4 +1,4 @@
-"""The one place where steps arrive, on every engine, whoever takes them."""
+"""The one place where steps arrive, on every engine, from every source."""
 
 from typing import Any
 

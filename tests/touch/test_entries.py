@@ -1,4 +1,4 @@
-"""Touch sensors as a scene declares them and a person changes them."""
+"""Touch sensors as a scene declares them and a user changes them."""
 
 from functools import partial
 from pathlib import Path

@@ -18,7 +18,7 @@ OPENED = {"begin_combo", "collapsing_header"}
 DRAGGED = {"slider_float", "slider_int", "drag_float"}
 TYPED = {"input_text", "input_text_with_hint", "input_float", "input_double", "input_int"}
 KINDS = CLICKED | OPENED | DRAGGED | TYPED
-"""ImGui's functions that make what a person can use."""
+"""ImGui's functions that make what a user can use."""
 EXPLAINED = {"button", "small_button", "checkbox", "radio_button", "begin_combo"} | DRAGGED | TYPED
 """Those that need a tooltip; what a list or a menu offers is its own explanation."""
 HELPERS = {"button", "small_button", "icon_button", "eye_button", "checkbox", "choose", "slider"} | {
@@ -77,7 +77,7 @@ def _makes_control(function: ast.expr) -> bool:
 
 
 class ControlWatch:
-    """Notes controls while they are drawn, and those that a person has used."""
+    """Notes controls while they are drawn, and those that a user has used."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         found = sites()

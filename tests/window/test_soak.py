@@ -77,7 +77,7 @@ run_window(window)
 @pytest.mark.timeout(900)
 @pytest.mark.parametrize("frames", [2500, pytest.param(20_000, marks=pytest.mark.long)])
 def test_memory_does_not_grow_over_thousands_of_frames(frames: int) -> None:
-    """In a process of its own, as a person's window is."""
+    """In a process of its own, as a user's window is."""
     run = RUN.format(frames=frames)
     result = subprocess.run([sys.executable, "-c", run], capture_output=True, text=True, check=True)
     early, late = (int(line) for line in result.stdout.split())

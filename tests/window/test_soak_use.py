@@ -1,4 +1,4 @@
-"""Minutes of use, an hour in the long tests: everything a person does with the window, again and again."""
+"""Minutes of use, an hour in the long tests: everything a user does with the window, again and again."""
 
 import os
 import random

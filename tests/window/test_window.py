@@ -1,4 +1,4 @@
-"""The window as a person uses it: clicks and keys in, pixels and state out."""
+"""The window as a user uses it: clicks and keys in, pixels and state out."""
 
 import os
 import subprocess

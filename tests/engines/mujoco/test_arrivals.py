@@ -1,4 +1,4 @@
-"""Steps of someone else's loop, taken again from the states that it hands over, against that loop's own data."""
+"""Steps of a user's loop, re-simulated from the states that it sends, against that loop's own data."""
 
 from collections.abc import Callable
 

@@ -1,4 +1,4 @@
-"""Steps of logs, taken again: compared with the loop that wrote them, force by force."""
+"""Steps of logs, re-simulated and compared with the loop that wrote them, force by force."""
 
 import re
 from pathlib import Path

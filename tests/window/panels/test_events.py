@@ -1,4 +1,4 @@
-"""The Events window as a person uses it, in the real application."""
+"""The Events window as a user uses it, in the real application."""
 
 import math
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What the Help menu and other texts refer to is there for whoever has installed the package alone."""
+"""What the Help menu and other texts refer to exists in an installed package."""
 
 import pydoc
 import re

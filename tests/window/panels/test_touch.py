@@ -1,4 +1,4 @@
-"""The Touch window as a person uses it: clicks, drags and typing in, devices, file and pixels out."""
+"""The Touch window as a user uses it: clicks, drags and typing in, devices, file and pixels out."""
 
 from collections.abc import Callable
 from pathlib import Path
