@@ -122,10 +122,10 @@ class _Elements(HTMLParser):
 def test_names_stay_text_and_folders_stay_away(tmp_path: Path) -> None:
     folder = tmp_path / "secret-folder"
     folder.mkdir()
-    write_shapes(folder)
+    write_shapes(folder).rename(folder / "scene.xml")
     title = '"><svg onload=alert(1)>'
     assert (
-        main(["page", str(folder / "shapes.xml"), "-o", str(tmp_path / "run.html"), "--to", "0.1", "--title", title])
+        main(["page", str(folder / "scene.xml"), "-o", str(tmp_path / "run.html"), "--to", "0.1", "--title", title])
         == 0
     )
     page = Page(tmp_path / "run.html")
@@ -140,7 +140,9 @@ def test_names_stay_text_and_folders_stay_away(tmp_path: Path) -> None:
     assert "secret-folder" not in page.text
     for name in page.manifest["sections"]:
         assert b"secret-folder" not in page.content(name), name
-    assert page.manifest["command"] == "contact-viewer shapes.xml"
+    assert page.manifest["command"] == "contact-viewer scene.xml"
+    assert main(["page", str(folder / "scene.xml"), "-o", str(tmp_path / "untitled.html"), "--to", "0.1"]) == 0
+    assert Page(tmp_path / "untitled.html").manifest["title"] == "shapes"
 
 
 def test_the_policy_allows_these_scripts_and_this_style_alone(tmp_path: Path) -> None:

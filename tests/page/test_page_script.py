@@ -125,6 +125,17 @@ def test_print_has_the_present_picture_on_a_light_ground(browser: Any, stack: Pa
     pixels = np.reshape(middle, (-1, 4))[:, :3]
     assert pixels.max() > 60
     assert len(np.unique(pixels, axis=0)) > 8
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
+    names = "[...document.querySelectorAll('#ui-sensor-list b')].map((each) => each.scrollWidth - each.clientWidth)"
+    assert set(browser.execute_script(f"return {names}")) == {0}
+    cursor, plot = (
+        browser.execute_script(f"return document.querySelector('{each}').getBoundingClientRect().toJSON()")
+        for each in ("#ui-cursor", "#ui-plot")
+    )
+    # The curves have margins of 52 and 10 pixels.
+    share = (cursor["x"] - plot["x"] - 52) / (plot["width"] - 62)
+    assert abs(share - ask(browser, "time()") / 1.5) < 0.01
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
     browser.execute_script("dispatchEvent(new Event('afterprint'))")
     assert browser.execute_script(theme) == "dark"
     assert not browser.find_elements("css selector", "#ui-canvas + img")

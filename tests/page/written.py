@@ -13,7 +13,7 @@ from contact_viewer.settings import ViewState
 from .reader import Page
 
 HOSTILE = '</script><img src=x onerror="alert(1)">'
-SHAPES = """<mujoco><asset>
+SHAPES = """<mujoco model="shapes scene"><asset>
   <mesh name="wedge" vertex="0 0 0 .2 0 0 0 .2 0 0 0 .2" texcoord="0 0 1 0 0 1 1 1" face="0 2 1 0 1 3 0 3 2 1 2 3"/>
   <hfield name="hills" nrow="3" ncol="4" size="1 1 .1 .05" elevation="0 0 .5 0 0 1 .25 0 0 0 0 0"/>
   <texture name="chess" type="2d" builtin="checker" width="16" height="16" rgb1="1 0 0" rgb2="0 0 1"/>

@@ -47,11 +47,16 @@ def talk_gizmos(gizmos: GizmoSettings) -> GizmoSettings:
 
 
 def scene_title(session: Session) -> str:
-    """Return the scene's name, or that of its folder, where all robots have a file `scene.xml`."""
+    """Return the scene's name; of a file `scene.xml`, that of its model. Names of folders may be private."""
     path = session.engine.path
     if path is None:
         return ""
-    return (path.parent.name if path.stem == "scene" else path.stem).replace("_", " ")
+    name = path.stem
+    if name == "scene":
+        model = bytes(session.engine.model.names).split(b"\0", 1)[0].decode("utf-8", "replace")
+        # MuJoCo's name of a model without one says nothing.
+        name = model.removeprefix("MuJoCo Model").removesuffix("scene").strip() or name
+    return name.replace("_", " ")
 
 
 def cone_colors(glyphs: Glyphs) -> set[Color]:

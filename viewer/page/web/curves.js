@@ -105,6 +105,7 @@ class Chart {
       2);
     const height = canvas.clientHeight;
     if (!width || !height) return;
+    this.width = width;
     this.plotWidth = Math.max(width - GUTTER - 10, 10);
     this.ratio = ratio;
     canvas.width = Math.round(width * ratio);

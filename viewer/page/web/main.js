@@ -25,7 +25,7 @@ const KEYS = [
     ["− =", "slower, faster"],
   ["Backspace", "to the start"], ["C", "contact points"], ["F", "contact forces"], ["P", "components or total"],
     ["S", "shadows"],
-  ["[ ]", "camera of the scene"], ["Home", "camera as at first"], ["Esc", "let go"], ["Drag", "orbit"],
+  ["[ ]", "camera of the scene"], ["Home", "first view"], ["Esc", "free camera, close the numbers"], ["Drag", "orbit"],
     ["Right drag", "pan (two fingers)"],
   ["Wheel", "zoom (pinch)"], ["Click", "pin a contact, copy its numbers"],
 ];
@@ -186,13 +186,13 @@ class Page {
     this.say(await copyText(text) ? `Copied ${name}.` : "Copying is not allowed here.");
   }
 
-  say(text) { $("status").textContent = text; this.note(text, 2500); }
+  say(text) { this.note(text, 2500); }
 
   // Show a message for some time, or a text about the quality while there is no message.
   note(text, milliseconds = 0) {
     if (!milliseconds && this.noteTimer) return;
     clearTimeout(this.noteTimer);
-    $("quality").textContent = text;
+    $("quality").textContent = $("status").textContent = text;
     $("quality").hidden = !text;
     this.noteTimer = milliseconds && setTimeout(() => { this.noteTimer = 0; this.note(this.qualityText()); },
       milliseconds);
@@ -362,9 +362,9 @@ class Page {
     addEventListener("hashchange", () => { const time = this.askedTime();
       if (time !== null) { this.pause(); this.go(source.frameAt(time)); } });
     addEventListener("resize", () => this.resized());
-    if (window.ResizeObserver) new ResizeObserver(() => this.resized()).observe($("scene"));
+    new ResizeObserver(() => this.resized()).observe($("scene"));
     const see = ([{ isIntersecting }]) => { this.tableHidden = !isIntersecting; this.showContacts(); };
-    if (window.IntersectionObserver) new IntersectionObserver(see).observe($("contacts"));
+    new IntersectionObserver(see).observe($("contacts"));
     addEventListener("beforeprint", () => this.print());
     addEventListener("afterprint", () => this.afterPrint());
     this.started = true;
@@ -1020,9 +1020,10 @@ class Page {
   }
 
   moveCursor() {
-    const x = this.chart.placeOf(this.time), inside = x >= GUTTER - 1 && x <= GUTTER + this.chart.plotWidth + 1;
-    $("cursor").hidden = !inside;
-    $("cursor").style.transform = `translateX(${x.toFixed(1)}px)`;
+    const { chart } = this, x = chart.placeOf(this.time);
+    $("cursor").hidden = x < GUTTER - 1 || x > GUTTER + chart.plotWidth + 1;
+    // A share of the width, because a printed page stretches the curves.
+    $("cursor").style.left = (100 * x / chart.width).toFixed(3) + "%";
   }
 
   plotTip(event, time) {

@@ -33,7 +33,7 @@ void main() {
   place = vec3(dot(row0, at), dot(row1, at), dot(row2, at));
   vec3 n = normal / size.xyz;
   facing = vec3(dot(row0.xyz, n), dot(row1.xyz, n), dot(row2.xyz, n));
-  // A flat texture lies on the side of the shape that looks this way: `texrepeat` times, or that often per two metres.
+  // A flat texture lies on the side of the shape that faces this way. It repeats per side, or per two metres.
   vec3 side = abs(normal);
   bool isTop = side.z >= max(side.x, side.y);
   vec2 p = isTop ? local.xy : side.x > side.y ? local.yz : local.xz;
