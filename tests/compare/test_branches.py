@@ -213,7 +213,8 @@ def test_values_are_written_where_they_stand(tmp_path: Path) -> None:
 def test_fifty_branches_of_a_thousand_steps_are_quick() -> None:
     first = Simulation(open_engine("gripper"), history_bytes=BUDGET)
     first.step(1000)
-    began = time.perf_counter()
+    # Of the processor: other programs may have it meanwhile.
+    began = time.process_time()
     for number in range(50):
         run_branch(make_branch(first, [read_change(f"friction:block={0.5 + 0.02 * number}")], 0), first.shown.time)
-    assert time.perf_counter() - began < 10
+    assert time.process_time() - began < 10
