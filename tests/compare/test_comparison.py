@@ -163,6 +163,12 @@ def test_another_input_comes_before_its_contacts(
     _, found = compared(capsys, scene, scene, "--control", tmp_path / "push.py", "--duration", "0.1")
     assert found["first_contacts"]["link"] == "inputs"
     assert found["first_contacts"]["text"] == "ctrl[0]: 0 in A, 1 in B"
+    constant = tmp_path / "constant.py"
+    constant.write_text("PUSH = 1.0\ndef control(model, data):\n    data.ctrl[0] = PUSH\n")
+    words = [scene, "--control", constant]
+    _, other = compared(capsys, *words, *words, "--param", "PUSH=2", "--duration", "0.1")
+    assert other["first_contacts"]["text"] == "ctrl[0]: 1 in A, 2 in B"
+    assert "--param PUSH=2" in other["labels"]["b"]
     assert (found["first"]["step"], found["first"]["link"]) == (1, "inputs")
 
 

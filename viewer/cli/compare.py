@@ -234,6 +234,7 @@ def _open(arguments: argparse.Namespace, text: str, only: Sequence[str]) -> "Sim
         raise SceneError(f"{name}: a timestep of {simulation.shown.timestep:g} s leads nowhere")
     words = [f"--seed {arguments.seed}"] if arguments.seed else []
     words += [f"--set {each}" for each in arguments.set] + [f"--vary {each}" for each in arguments.vary]
+    words += [f"--param {each}" for each in arguments.param]
     words += [
         f"--{key} {value}"
         for key in ("noise", "key", "control", "log")
