@@ -14,30 +14,30 @@ class BundledScene:
     name: str
     path: Path
     description: str
-    """One sentence, from the comment on the file's first line."""
+    """Description in one sentence, from the comment on the file's first line."""
     control: Path | None
     """The file of the controller that drives it, beside it; None if it needs none."""
 
 
 def shader_source(filename: str) -> str:
-    """Text of one file in shaders/."""
+    """Return the text of a file in shaders/."""
     return files(f"{__package__}.shaders").joinpath(filename).read_text(encoding="utf-8")
 
 
 def bundled_scenes() -> list[BundledScene]:
-    """All bundled scenes, the default one first, then by name."""
+    """Return all bundled scenes, the default one first, then by name."""
     folder = Path(str(files(f"{__package__}.scenes")))
     scenes = [BundledScene(path.stem, path, _description(path), _control(path)) for path in folder.glob("*.xml")]
     return sorted(scenes, key=lambda scene: (scene.name != DEFAULT_SCENE, scene.name))
 
 
 def bundled_scene(name: str) -> BundledScene | None:
-    """The bundled scene of that name, or None."""
+    """Return the bundled scene of a name; None if there is none."""
     return next((scene for scene in bundled_scenes() if scene.name == name), None)
 
 
 def is_bundled(path: Path | None) -> bool:
-    """True if a file ships with the package, and so must not be changed."""
+    """Return True if a file ships with the package, and so must not be changed."""
     return path is not None and path.resolve().is_relative_to(Path(str(files(f"{__package__}.scenes"))).resolve())
 
 

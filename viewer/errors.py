@@ -56,7 +56,7 @@ class DiskFullError(RecordingError):
 
 
 def write_error(path: Path, error: BaseException) -> RecordingError:
-    """A failed write, such as a full disk, as one line about the file that was asked for."""
+    """Return an error of one line for a failed write, such as on a full disk, with the path that was asked for."""
     reason = getattr(error, "strerror", None) or str(error) or type(error).__name__
     return RecordingError(f"{path}: cannot be written ({str(reason).splitlines()[0]})")
 

@@ -39,17 +39,18 @@ _CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]"
 
 
 def printable(text: str) -> str:
-    """Text for the screen of one with a file's name in it, which may hold any bytes."""
+    """Return a text with a file name, which may contain any bytes, so that it can be shown."""
     return without_controls(text.encode("utf-8", "surrogateescape").decode("utf-8", "replace"))
 
 
 def without_controls(text: str) -> str:
-    """Text that a terminal shows and does not obey, whatever names are in it: with `\\x1b` for an escape."""
+    """Return a text for a terminal without control characters: `\\x1b` stands for an escape."""
     return _CONTROLS.sub(lambda match: match[0].encode("unicode_escape").decode(), text)
 
 
 def folder_of(path: Path) -> Path:
-    """The folder of a file, absolute. Raises RecordingError for a relative path once the working folder is removed."""
+    """Return the folder of a file, absolute. Raises RecordingError for a relative path once the working folder is
+    removed."""
     try:
         return path.absolute().parent
     except FileNotFoundError:
@@ -62,13 +63,13 @@ def save_text(path: Path, text: str) -> Path:
 
 
 def hash_of(path: Path) -> str:
-    """The SHA-256 of a file, in hexadecimal digits."""
+    """Return the SHA-256 of a file, in hexadecimal digits."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def sync(path: Path) -> None:
-    """Have a file, or the names in a folder, on the disk, so that they survive a loss of power."""
+    """Flush a file, or the names in a folder, to the disk, so that they survive a loss of power."""
     file = os.open(path, os.O_RDONLY)
     try:
         os.fsync(file)
@@ -124,11 +125,11 @@ class PartFile:
         return 0
 
     def open(self, suffix: str = "") -> "PartStream":
-        """A stream that writes the part, or a file at its path with a suffix, and goes on where the disk is full."""
+        """Return a stream that writes the part, or a file at its path with a suffix, and ignores a full disk."""
         return PartStream(f"{self.part}{suffix}", self)
 
     def open_unnamed(self) -> "PartStream":
-        """Such a stream, into a file that goes away with it."""
+        """Return a stream of this kind, into a file that is deleted with it."""
         with tempfile.TemporaryFile(dir=self._folder) as file:
             return PartStream(os.dup(file.fileno()), self)
 
@@ -211,7 +212,7 @@ class PartFile:
         if not self.final.name:
             raise RecordingError(f"{str(self.path)!r} is not the name of a file")
         if self.final.is_symlink():
-            raise RecordingError(f"{self.path}: a link that leads nowhere")
+            raise RecordingError(f"{self.path}: the link has no target: remove it, or choose another path")
         if not self._folder.is_dir():
             raise RecordingError(f"{self.path}: there is no folder {self._folder}")
         if self.final.exists():
@@ -260,11 +261,11 @@ class UnnamedPart(PartFile):
         self._file = tempfile.TemporaryFile()  # noqa: SIM115
 
     def open(self, suffix: str = "") -> "PartStream":
-        """A stream that writes it."""
+        """Return a stream that writes the file."""
         return PartStream(os.dup(self._file.fileno()), self)
 
     def read(self) -> bytes:
-        """All that was written."""
+        """Return everything that was written."""
         self._file.seek(0)
         return self._file.read()
 
@@ -277,7 +278,7 @@ class PartStream(io.FileIO):
         self._part = part
 
     def write(self, data: Any) -> int:
-        """All of the data, or OSError."""
+        """Write all of the data. Raises OSError."""
         left = memoryview(data).cast("B")
         size = len(left)
         while left:
@@ -291,7 +292,7 @@ class PartStream(io.FileIO):
 
 @contextmanager
 def naming(folder: Path) -> Iterator[None]:
-    """Lets one program at a time choose names in a folder: inside, `free_path` and the PartFile that takes the path.
+    """Let one program at a time choose names in a folder, for `free_path` and the PartFile that uses the path.
 
     A PartFile does so itself, also inside.
     """
@@ -323,7 +324,7 @@ def naming(folder: Path) -> Iterator[None]:
 
 
 def free_path(folder: Path, stem: str, suffix: str) -> Path:
-    """A path in a folder that is not taken, nor being written: stem-001.mp4, stem-002.mp4, ..."""
+    """Return a path in a folder that does not exist and is not being written: stem-001.mp4, stem-002.mp4, ..."""
     names = {_final_name(part) for part in _parts(folder)}
     paths = (folder / f"{stem}-{number:03d}{suffix}" for number in itertools.count(1))
     return next(path for path in paths if path.name not in names and not os.path.lexists(path))
@@ -362,7 +363,7 @@ def _final_name(part: Path) -> str:
 
 
 def _is_live(part: Path) -> bool:
-    """True if a running program writes it."""
+    """Return True if a running program writes a part file."""
     if fcntl is None:
         return False
     try:

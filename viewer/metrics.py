@@ -24,7 +24,7 @@ def force(batch: ContactBatch, reduce: str = Reduce.NONE) -> Any:
     needs."""
     magnitude = batch.force_magnitude(member(Reduce, reduce, "reduce mode"))
     if magnitude is None:
-        raise ValueError("how hard a sensor is pressed needs force, and with several slots normal and tangent")
+        raise ValueError("the force on a sensor needs the field force, and with several slots normal and tangent")
     return magnitude
 
 
@@ -323,18 +323,18 @@ def dropped(batch: ContactBatch, reduce: str = Reduce.NONE) -> Any:
 
 
 def _duration(timestep: Any, beside: Any, like: Any) -> Any:
-    """A timestep as an array, (), of the type of `like`, or of the type that the library gives to numbers."""
+    """Return a timestep as an array, (), of the type of `like`, or of the library's default type."""
     return as_array_like(timestep, like) if like is not None else as_default_float(timestep, beside)
 
 
 def _first(states: Any) -> Any:
-    """True in the first step alone, (steps, ...)."""
+    """Return True for the first step only, (steps, ...)."""
     true = states | ~states
     return namespace(states).concat([true[:1, ...], ~true[1:, ...]], axis=0)
 
 
 def _age(states: Any) -> Any:
-    """Steps since a boolean last changed, that one included, (steps, ...)."""
+    """Return the steps since a boolean last changed, that one included, (steps, ...)."""
     xp = namespace(states)
     counted = xp.cumulative_sum(xp.astype(states | ~states, xp.int32), axis=0)
     before, now = states[:-1, ...], states[1:, ...]
@@ -343,7 +343,7 @@ def _age(states: Any) -> Any:
 
 
 def _held(values: Any, known: Any) -> Any:
-    """Values over time, (steps, ...), each held from the last step in which it is known; 0 or false before."""
+    """Return values over time, (steps, ...), each held from the last step in which it is known; 0 or False before."""
     xp, distance, steps = namespace(values), 1, values.shape[0]
     values = xp.where(known, values, xp.zeros_like(values))
     # Twice as far back each time, so that the number of rounds is the logarithm of the number of steps.

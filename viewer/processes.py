@@ -53,7 +53,7 @@ Message = dict[str, Any]
 
 
 class Link:
-    """One end of a connection between two processes: messages are lines of JSON, some with descriptors."""
+    """End of a connection between two processes: messages are lines of JSON, some with descriptors."""
 
     def __init__(self, end: socket.socket) -> None:
         # A process that is stopped, such as by a debugger, keeps no other one waiting.
@@ -206,7 +206,7 @@ def start_module(
 
 
 def _parent_link() -> tuple[Link, Message]:
-    """The link of this process to the one that has started it, and its request."""
+    """Return this process's link to its parent, and its request."""
     return Link(socket.socket(fileno=int(sys.argv[1]))), json.loads(sys.argv[2])
 
 
@@ -252,7 +252,7 @@ class Worker:
         self.results: list[Any] = []
         """Results that have arrived."""
         self.folder = Path(tempfile.mkdtemp(prefix="contact-viewer-"))
-        """Its working folder, for files too large for a result."""
+        """Working folder of the process, for files too large for a result."""
         self._started = time.monotonic()
         try:
             (self.folder / _REQUEST_FILE).write_text(json.dumps(request), encoding="utf-8")
@@ -287,7 +287,8 @@ class Worker:
             return file.read().decode("utf-8", "replace").strip()
 
     def poll(self) -> bool:
-        """Receive what the process has sent; True if it has ended. Stops it if its time is up, or its memory."""
+        """Receive the messages of the process; return True if it has ended. Stops it beyond its limits of time and
+        memory."""
         if self._process.poll() is None:
             self.timed_out = self.elapsed > self.limits.time
             self.over_memory = self.limits.memory is not None and self._memory() > self.limits.memory
@@ -328,7 +329,7 @@ class Worker:
             self.results += message.get("results", ())
 
     def _memory(self) -> int:
-        """Bytes that the process fills, without libraries; 0 where that is not known."""
+        """Return the bytes that the process fills, without libraries; 0 if that is not known."""
         try:
             _, resident, shared = Path(f"/proc/{self._process.pid}/statm").read_text().split()[:3]
         except (OSError, ValueError):
@@ -375,7 +376,7 @@ def describe_signal(exit_code: int) -> str | None:
 
 
 def _enforce(limits: Limits) -> None:
-    """Limits that hold even if the process that started this one is gone."""
+    """Set limits that hold even if the parent process is gone."""
     if hasattr(signal, "setitimer"):
         # Without a handler the signal ends the process, also within a library.
         signal.signal(signal.SIGALRM, signal.SIG_DFL)
@@ -405,7 +406,7 @@ def address_limit() -> int | None:
 
 @contextmanager
 def redirect_stderr(file: BinaryIO | None) -> Iterator[None]:
-    """Standard error goes into a file, or nowhere. Other threads that redirect it wait."""
+    """Redirect standard error to a file, or nowhere, within a `with` block. Other threads that redirect it wait."""
     with _stderr_lock:
         if sys.stderr is not None:
             sys.stderr.flush()
@@ -426,7 +427,7 @@ def redirect_stderr(file: BinaryIO | None) -> Iterator[None]:
 
 @contextmanager
 def capture_stderr() -> Iterator[list[str]]:
-    """Yields a list that holds the lines of standard error, without terminal codes, after the block has ended."""
+    """Yield a list that receives the lines of standard error, without terminal codes, when the block has ended."""
     lines: list[str] = []
     with tempfile.TemporaryFile() as file:
         try:

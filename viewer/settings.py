@@ -27,7 +27,7 @@ class Quality(StrEnum):
 
 
 class VideoStyle(StrEnum):
-    """For whom a recording is made."""
+    """Audience that a recording is made for."""
 
     DEBUG = "debug"
     """Style for finding a fault: all that the window shows."""
@@ -59,7 +59,7 @@ class Palette(StrEnum):
     STANDARD = "standard"
     COLORBLIND = "colorblind"
     MUJOCO = "mujoco"
-    """From the model's visual/rgba."""
+    """Colours of the model's visual/rgba."""
 
 
 class Moment(StrEnum):
@@ -107,7 +107,7 @@ _POSITIVE = (1e-6, 1e5)
 
 @dataclass(frozen=True)
 class Options:
-    """One launch, as given on the command line."""
+    """Options of a launch, as given on the command line."""
 
     scene: Path
     paused: bool = False
@@ -122,7 +122,7 @@ class Options:
     data: Path | None = None
     """File of measured data that is shown beside the run."""
     maps: tuple[str, ...] = ()
-    """Which of its columns belongs to which sensor, as `--map` has it."""
+    """Columns of sensors, as in `--map`."""
     reduce: Reduce | None = None
     """Reduce mode that every shown sensor starts with."""
     width: int = 1600
@@ -178,7 +178,7 @@ class GizmoSettings:
     balance: bool = False
     """Weight, contact forces and m·a of the selected sensor's body."""
     force_kinds: bool = False
-    """All kinds of force on a body."""
+    """True to draw all kinds of force on a body."""
     body_alone: bool = False
     """True if the forces are of the body itself, without its child bodies."""
     support: bool = False
@@ -275,7 +275,7 @@ class ViewState:
 
     @classmethod
     def from_json(cls, text: str) -> "ViewState":
-        """The saved state; what is missing, unknown, out of bounds or of the wrong type falls back to its default."""
+        """Return the saved state; missing, unknown and invalid values become their defaults."""
         try:
             saved = json.loads(text)
         except (ValueError, RecursionError):
@@ -308,7 +308,7 @@ def _restore(target: Any, saved: Any) -> None:
 
 
 def _is_text(value: str) -> bool:
-    """True if it can be shown, and be part of a path: JSON may also hold halves of characters, and NUL."""
+    """Return True if a text can be shown, and be part of a path: JSON may contain surrogates and NUL."""
     try:
         return b"\0" not in os.fsencode(value)
     except UnicodeEncodeError:
@@ -319,7 +319,8 @@ E = TypeVar("E", bound=StrEnum)
 
 
 def member(enum: type[E], word: str, what: str) -> E:
-    """The member of this value; ValueError with all values if there is none. `what`: its meaning, for the message."""
+    """Return the member of an enum with a value. Raises ValueError with all values; `what` names the value in the
+    message."""
     try:
         return enum(word)
     except ValueError:

@@ -147,7 +147,7 @@ def test_the_nth_touchdown_links_two_runs(tmp_path: Path) -> None:
     app.session.go_to_time(float(starts[0][1]))
     settle(app)
     assert entry.run.shown.time == pytest.approx(starts[1][1], abs=0.001)
-    with pytest.raises(SceneError, match="touchdown 99 is not known"):
+    with pytest.raises(SceneError, match="choose another sensor or number"):
         app.beside.link_by_touchdown("ball", 99)
     app.beside.link_by_time()
     settle(app)
@@ -230,8 +230,8 @@ def test_a_branch_of_a_driven_run_ends_with_the_inputs_and_says_so(tmp_path: Pat
     app.session.take_steps(100)
     settle(app)
     assert entry.run.newest_time == pytest.approx(app.session.history.time(100) if app.session.history else 0)
-    assert any("controller is not asked again" in note for note in entry.notes)
-    with pytest.raises(SceneError, match="Bundled scenes stay"):
+    assert any("controller does not react to the change" in note for note in entry.notes)
+    with pytest.raises(SceneError, match="Bundled scenes are not changed"):
         app.beside.save(entry)
     app.close()
 
@@ -270,7 +270,7 @@ def test_a_branch_with_another_constant_asks_the_controller_from_its_state_of_th
         same.run.go_to(step - 150)
         data = same.run.shown.data
         assert (data.qpos[0], data.qvel[0], data.ctrl[0]) == seen[step - 1]
-    assert not any("not asked again" in note for note in same.notes)
+    assert not any("does not react" in note for note in same.notes)
     other = app.beside.branch([ModelChange("constant", "GAIN", (20.0,)), read_change("gravity=1 0 0")], 150)
     settle(app)
     assert other.title == "constant:GAIN=20, gravity=1 0 0"
@@ -289,7 +289,7 @@ def test_a_branch_with_another_constant_asks_the_controller_from_its_state_of_th
     assert app.session.engine.time == pytest.approx(0.9)
     np.testing.assert_allclose(app.session.engine.data.qpos, data.qpos, atol=1e-9)
     assert app.beside.constants["GAIN"] == 20
-    assert "write it into the file" in (app.beside.why_not_save(other) or "")
+    assert "edit the file" in (app.beside.why_not_save(other) or "")
     with pytest.raises(SceneError, match="did you mean GAIN"):
         app.beside.branch([ModelChange("constant", "GAIM", (1.0,))])
     app.close()
@@ -343,7 +343,7 @@ def test_a_scene_of_the_same_name_is_named_with_its_folder(tmp_path: Path) -> No
     [
         ("nothere.xml", "no such file"),
         ("gripper@havok", "unknown engine 'havok'"),
-        ("gripper@mujoco==3.5.0", "other versions are compared by"),
+        ("gripper@mujoco==3.5.0", "a window has one version of MuJoCo"),
         ("nothere.npz", "no such file"),
     ],
 )

@@ -77,7 +77,7 @@ def test_inspect_json(capsys: pytest.CaptureFixture[str]) -> None:
         (["slope", "--speed", "nan"], "between"),
         (["slope", "--reduce", "most"], "invalid choice"),
         (["slope", "--frames", "0"], "between"),
-        (["slope", "--host", "0.0.0.0"], "--host is for --serve"),
+        (["slope", "--host", "0.0.0.0"], "--host needs --serve"),
         (["slope", "--width", "wide"], "not a number"),
         (["slope", "extra"], "unrecognized"),
         (["--nonsense"], "unrecognized"),
@@ -212,7 +212,7 @@ def test_a_full_disk_for_the_output_is_one_clear_line(unbuffered: str) -> None:
             check=False,
             env={**os.environ, "PYTHONUNBUFFERED": unbuffered},
         )
-    said = "contact-viewer: the standard output cannot be written (No space left on device)\n"
+    said = "contact-viewer: cannot write to the standard output (No space left on device)\n"
     assert (result.returncode, result.stderr) == (2, said)
 
 

@@ -86,7 +86,7 @@ def test_what_the_engine_had_trouble_with_is_told(
 
 def test_arguments_of_controllers_are_checked(control: Path, capfd: pytest.CaptureFixture[str]) -> None:
     assert main(["events", "gripper", "--duration", "1", "--param", "HEIGHT=2"]) == 2
-    assert "--control names" in capfd.readouterr().err
+    assert "controller: give --control" in capfd.readouterr().err
     assert main(["events", "gripper", "--duration", "1", "--control", str(control), "--param", "WIDTH=2"]) == 2
     assert "has no constant WIDTH" in capfd.readouterr().err
     assert main(["events", "gripper", "--duration", "1", "--control", str(control), "--seed", "-1"]) == 2

@@ -122,7 +122,7 @@ def test_sensors_for_each_geom_of_a_body_or_one_line(robot: Path, capsys: pytest
     assert main(["sensors", str(robot), "--each-geom", "tial"]) == 2
     assert "did you mean tail?" in capsys.readouterr().err
     assert main(["sensors", "slope", "--write"]) == 2
-    assert "Bundled scenes stay as they are" in capsys.readouterr().err
+    assert "Bundled scenes are not changed" in capsys.readouterr().err
 
 
 def test_tab_offers_the_public_names() -> None:

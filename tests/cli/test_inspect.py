@@ -115,7 +115,7 @@ def test_files_outside_the_folder_are_told(scene: Path, capsys: pytest.CaptureFi
 def test_a_scene_whose_bodies_may_sleep_says_what_sensors_do_then(
     scene: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    note = "while they do, their sensors keep the values of before"
+    note = "until they wake up, their sensors keep their last values"
     assert main(["inspect", str(scene)]) == 0
     assert note not in capsys.readouterr().err
     scene.write_text(SCENE.replace("<mujoco>", '<mujoco><option><flag sleep="enable"/></option>'))

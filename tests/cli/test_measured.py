@@ -243,7 +243,7 @@ def test_a_fitted_device_is_written_into_the_scene(
         (["--map", "lef=left"], "no sensor 'lef'; the scene has: left, right; did you mean left?"),
         (["--map", "left=lft"], "no column 'lft' in the data; did you mean left?"),
         (["--map", "left=left", "--fit", "left", "--save"], "--save needs --site"),
-        ([], "say with --map which column"),
+        ([], "give --map SENSOR=COLUMN"),
     ],
 )
 def test_what_cannot_be_compared_is_one_line(

@@ -205,7 +205,7 @@ def test_values_are_written_where_they_stand(tmp_path: Path) -> None:
     model = mujoco.MjModel.from_xml_string(edit.after.decode())
     assert model.geom_friction[:2, 0].tolist() == [0.7, 0.6]
     assert (model.opt.cone, model.opt.impratio) == (1, 10)
-    with pytest.raises(SceneError, match="write it into the file"):
+    with pytest.raises(SceneError, match="edit the file"):
         edits_of(engine, engine.model, [read_change("force:box=1 0 0")])
 
 

@@ -221,7 +221,7 @@ def test_nothing_is_cured_that_does_not_happen(capsys: pytest.CaptureFixture[str
 
 @pytest.mark.parametrize(
     ("avoid", "said"),
-    [("slip:block_on_pedestal>1mm", "nothing touched there"), ("creep:block>1um/s", "no contact lasted a second")],
+    [("slip:block_on_pedestal>1mm", "nothing touched there"), ("creep:block>1um/s", "no contact lasted one second")],
 )
 def test_what_is_not_known_is_said(avoid: str, said: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["cure", "gripper", "--key", "hold", "--avoid", avoid, "--duration", "0.05"]) == 0

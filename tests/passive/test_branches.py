@@ -68,8 +68,8 @@ def test_a_loop_is_branched_with_the_inputs_that_were_seen(tmp_path: Path) -> No
     result = driven.result
     assert result["equal"]
     assert max(result["times"]) - min(result["times"]) < 1e-9
-    assert any("your program: it is not asked again" in note for note in result["notes"])
-    assert result["save"] == "There is no scene file to write into"
+    assert any("your program: it does not react to the change" in note for note in result["notes"])
+    assert result["save"] == "The scene has no file to write into: copy the element"
     np.testing.assert_allclose(result["qpos"], expected.qpos, atol=1e-9)
 
 
@@ -125,7 +125,7 @@ def test_what_a_program_changes_in_a_branched_past_is_said(tmp_path: Path) -> No
     first, second, third = driven.result
     notes = [" ".join(each["notes"]) for each in driven.result]
     assert ["your program changes its model at 0.400 s" in note.lower() for note in notes] == [True, False, False]
-    assert ["1 steps of the past were not re-simulated" in note for note in notes] == [True, True, False]
+    assert ["1 past steps could not be re-simulated exactly" in note for note in notes] == [True, True, False]
     assert [each["same"] for each in (first, second, third)] == [HEAVIER, KICK, STEPS]
     # The first branch keeps its gravity, and has the kick, of which the step after it is known.
     np.testing.assert_allclose(first["qpos"], expected.qpos, atol=3e-3)

@@ -271,7 +271,7 @@ def test_arrows_that_leave_the_picture_are_marked_and_told(tmp_path: Path) -> No
     session.settings.gizmos.length = 20.0
     glyphs = session_glyphs(session)
     assert len(glyphs.arrows) == 3
-    assert "1 arrow leaves the picture: 9.81 N" in legend_notes(session)
+    assert "1 arrow leaves the view: 9.81 N" in legend_notes(session)
     eye = session.usual_eye
     marks = glyphs.arrows[(glyphs.arrows[:, 8:11] == 1.0).all(axis=1)].astype(float)
     tips, _ = eye.matrices.project(marks[:, :3] + marks[:, 4:7], eye.viewport)
@@ -293,7 +293,7 @@ def test_contacts_outside_of_the_picture_are_told() -> None:
     for height in (0.0, 0.1, 3.0, 0.0):
         session.view.camera.lookat[2] += height
         session_glyphs(session, session.usual_eye)
-        told.append("most contacts are outside the picture" in legend_notes(session))
+        told.append("most contacts are outside the view" in legend_notes(session))
         session.view.camera.lookat[2] -= height
     assert told == [False, False, True, False]
     session.view.camera.lookat[2] += 3.0

@@ -92,5 +92,5 @@ def test_a_saved_run_and_its_exports_have_the_channels(session: Session, tmp_pat
 
 def test_names_are_chosen_by_patterns(session: Session) -> None:
     assert session.model_channels.matching(["joint *"]) == ["joint position/shoulder", "joint velocity/shoulder"]
-    with pytest.raises(SceneError, match="no joint, control, actuator or sensor is called 'knee'"):
+    with pytest.raises(SceneError, match="no joint, control, actuator or sensor matches 'knee'"):
         session.model_channels.matching(["knee"])

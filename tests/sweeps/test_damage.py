@@ -230,7 +230,7 @@ def test_a_folder_in_place_of_a_file_is_one_line_before_the_first_run(
     assert resumed(sweep, folder) == 2
     error = capfd.readouterr().err
     assert f"{folder / name}: " in error
-    assert "remove it to go on" in error
+    assert "remove it to continue" in error
     assert error.count("\n") == 1
 
 

@@ -250,7 +250,7 @@ def test_what_was_interrupted_on_a_cluster_goes_on_where_it_stopped(tmp_path: Pa
             time.sleep(0.05)
         process.send_signal(number)
         _, error = finish(process, code=128 + number)
-        assert "missing; go on with --resume" in error
+        assert "missing; continue with --resume" in error
         assert enough <= columns(tmp_path / "ray")["seed"].n_unique() < 40
         more = ["--resume"]
     finish(start(tmp_path, *words, "ray", "--ray", nodes.address, "--resume"), 200)

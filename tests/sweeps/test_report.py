@@ -177,7 +177,7 @@ def test_bad_input_is_one_line(tmp_path: Path, folder: Path, capfd: pytest.Captu
     assert main(["report", str(tmp_path)]) == 2
     assert "metrics.parquet: cannot be read" in capfd.readouterr().err
     assert main(["sweep", "slope", "-o", str(tmp_path / "s"), "--seeds", "0:2", "--video", "best:3"]) == 2
-    assert "is not such as worst:5" in capfd.readouterr().err
+    assert "must be like worst:5" in capfd.readouterr().err
 
 
 def test_the_worst_runs_are_filmed(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:

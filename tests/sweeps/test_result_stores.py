@@ -99,7 +99,7 @@ def test_results_go_to_a_server_and_the_sweep_goes_on_from_there(
     wait_for(lambda: len(psutil.Process(process.pid).children()) == 2, process)
     process.send_signal(signal.SIGINT)
     _, error = finish(process, code=130)
-    assert "missing; go on with --resume" in error
+    assert "missing; continue with --resume" in error
     assert noted <= columns(there)["seed"].n_unique() < 24
     capfd.readouterr()
     assert main(["sweep", *slow, "--resume"]) == 0
@@ -120,7 +120,7 @@ def test_a_report_of_results_on_a_server(
     words = ["slope", "--seeds", "0:3", "--duration", "0.1", "--workers", "1", "-o", server.address]
     assert main(["sweep", *words]) == 0
     assert main(["sweep", *words]) == 2
-    assert f"{server.name}: holds a sweep already; --resume goes on with it" in capfd.readouterr().err
+    assert f"{server.name}: has a sweep already: continue it with --resume" in capfd.readouterr().err
     assert main(["report", server.address]) == 0
     out = capfd.readouterr().out
     assert "3 runs, 0 failed" in out

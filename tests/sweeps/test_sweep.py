@@ -140,7 +140,7 @@ def test_what_was_interrupted_or_killed_goes_on_where_it_stopped(
     wait_for(lambda: finished(tmp_path / "s") >= 6, process)
     process.send_signal(signal.SIGINT)
     out, error = finish(process, code=130)
-    assert "missing; go on with --resume" in error
+    assert "missing; continue with --resume" in error
     kept = columns(tmp_path / "s")
     assert 6 <= kept["seed"].n_unique() < 40
     assert f"{kept['seed'].n_unique()} runs" in out
@@ -156,7 +156,7 @@ def test_what_was_interrupted_or_killed_goes_on_where_it_stopped(
     # The same command refuses to write over it, and another one to go on with it.
     capfd.readouterr()
     assert swept(*words) == 2
-    assert "holds a sweep already; --resume goes on with it" in capfd.readouterr().err
+    assert "has a sweep already: continue it with --resume" in capfd.readouterr().err
     assert swept(*words, "--resume", "--noise", "qpos=1") == 2
     assert "holds another sweep: noise was null" in capfd.readouterr().err
     # Once it is complete, there is nothing to go on with.
@@ -180,13 +180,13 @@ def test_a_run_that_takes_too_long_is_given_up(tmp_path: Path, capfd: pytest.Cap
     [
         (["--seeds", "5:5"], "--seeds 5:5: the range is empty"),
         (["--seeds", "0:x"], "'0:x' is not a seed, nor a range such as 0:1000"),
-        (["--seeds", "1,2,1"], "a seed is there twice"),
+        (["--seeds", "1,2,1"], "a seed is given twice"),
         (["--seeds", "0:2", "--sensor", "nose"], "no contact sensor named 'nose'; the scene has: box_on_slope"),
         (["--seeds", "0:2", "--vary", "mass:nose=1:2"], "--vary mass:nose=1:2: no body named 'nose'"),
         (["--seeds", "0:2", "--vary", "nose=1:2"], "'nose' cannot be varied"),
         (["--seeds", "0:2", "--noise", "nose=1"], "is not noise"),
         (["--seeds", "0:2", "--control", "none.py"], "none.py: cannot be read"),
-        (["--seeds", "0:2", "--param", "A=1"], "--control names"),
+        (["--seeds", "0:2", "--param", "A=1"], "controller: give --control"),
         (["--seeds", "0:2", "--key", "nose"], "no keyframe 'nose'"),
         (["--seeds", "0:2", "--workers", "0"], "is not between"),
         ([], "--seeds"),

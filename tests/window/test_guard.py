@@ -129,7 +129,10 @@ def test_a_failing_command_leaves_scene_and_unsaved_sensors(monkeypatch: pytest.
         monkeypatch.setattr(app, "undo", lambda: 1 / 0)
         ctx.key_press(imgui.Key.mod_ctrl.value | imgui.Key.z.value)
         ctx.yield_(2)
-        assert app.notices.items[-1].text == "This key failed, the scene goes on (ZeroDivisionError: division by zero)"
+        assert (
+            app.notices.items[-1].text
+            == "This key failed; the simulation continues (ZeroDivisionError: division by zero)"
+        )
         ctx.item_click(f"//##notice{len(app.notices.items) - 1}/###copy")
         assert "test_guard.py" in copied[-1]
         assert list(app.sensor_edits.unsaved) == unsaved

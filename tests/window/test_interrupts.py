@@ -228,6 +228,6 @@ last.join()
 def test_a_second_window_of_a_program_is_one_clear_line() -> None:
     result = subprocess.run([sys.executable, "-c", THREADS], capture_output=True, text=True, check=False, timeout=90)
     assert result.returncode == 0, result.stderr
-    refused = "this program has a window already, and can have one at a time: close it, or start another"
+    refused = "this process already has a window, and can have only one: close it, or use another process"
     assert sorted(result.stdout.splitlines()) == ["closed"] * 3 + [refused] * 2
     assert result.stderr == ""

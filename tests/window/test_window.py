@@ -406,7 +406,7 @@ def test_it_opens_where_settings_cannot_be_kept(tmp_path: Path, what: str) -> No
     assert result.returncode == 0, result.stderr
     frames, _, notice = result.stdout.strip().partition(" ")
     assert frames == "3"
-    assert ("settings and layout are not kept" in notice) == (what != "garbage as settings")
+    assert ("settings and layout will not be saved" in notice) == (what != "garbage as settings")
 
 
 DAMAGED = """

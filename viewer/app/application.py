@@ -1,4 +1,4 @@
-"""Offers all that a user can do as one object without a toolkit; a window draws it."""
+"""The application as one object without a toolkit, with everything that a user can do; a window draws it."""
 
 import gc
 import os
@@ -41,7 +41,7 @@ from .scene_loader import Engines, SceneLoader
 TITLE = "contact-viewer"
 _RECENT_MAX = 10
 _COMMON_NAMES = ("scene", "model", "robot", "main", "world")
-"""Beginnings of the names that scenes of many robots have."""
+"""Stems of scene files that many robots share."""
 _HISTORY_SLACK = 0.5
 """Loss of history that is not worth a notice [s]."""
 PHYSICS_BUDGET = 0.025
@@ -51,7 +51,7 @@ PHYSICS_BUDGET = 0.025
 class Application:
     """An open scene, with its sensor edits, recordings, notices, and the next scene while it is being opened.
 
-    A face calls `start` once, then for every frame `advance`, and `take_picture` with what was drawn.
+    A front end calls `start` once, then for every frame `advance`, and `take_picture` with the pixels drawn.
     """
 
     def __init__(
@@ -61,19 +61,20 @@ class Application:
         beside: Sequence[Engine] = (),
         controllers: Controllers | None = None,
     ) -> None:
-        """`beside`: engines whose runs are shown beside. `controllers`: what the engines' controllers come from."""
+        """Open the application on a source. `beside`: engines whose runs are shown beside. `controllers`: files that
+        the engines' controllers were read from."""
         self.options = options
         self.session = Session(source, ViewState(), options, beside)
-        """The scene that runs; another one after `advance` has replaced it."""
+        """Session of the running scene; `advance` replaces it with another scene."""
         self.controllers = controllers or Controllers.of(self.session.engines)
         self.notices = Notices()
         self.undo_stack = UndoStack()
         """Changes that the user can undo, in the order of doing."""
         self.sensor_edits = SensorEdits(self.undo_stack)
-        """Contact sensors that were made or changed here; the scene is opened again whenever they change."""
+        """Contact sensors that were made or changed here; the scene is reloaded whenever they change."""
         self.loader = SceneLoader(options, self.sensor_edits)
         self.saved: list[Path] = []
-        """Completed files, oldest first; a face that shows the window elsewhere takes them from here."""
+        """Completed files, oldest first; a front end that shows the window elsewhere sends them from here."""
         self.recorder = Recorder(self.saved)
         self.run_saving = RunSaving()
         self.keyframes = Keyframes(self.sensor_edits)
@@ -88,25 +89,25 @@ class Application:
         self.findings = Findings(self.sensor_edits)
         """Findings of the contact rules in the open scene."""
         self.gizmos = GizmoList()
-        """Immediate gizmos of a user's own program; they last one frame."""
+        """Gizmos of a user's own program; they last one frame."""
         self.add_geoms: Callable[[Any], object] = lambda scene: None
-        """Puts geoms of a user's own program into an MjvScene before it is drawn."""
+        """Function that puts geoms of a user's own program into an MjvScene before it is drawn."""
         self.physics_budget = PHYSICS_BUDGET
-        """Longest that the steps of a frame take [s]."""
+        """Longest wall time for the steps of a frame [s]."""
         size = (options.width, options.height) if options else (Options.width, Options.height)
         self.scene_size = size
-        """Size of the scene's picture, width and height [px], kept up to date by the face."""
+        """Width and height of the scene in the window [px], kept up to date by the front end."""
         self.window_size = size
-        """Size of the picture with panels, width and height [px], kept up to date by the face."""
+        """Width and height of the whole window [px], kept up to date by the front end."""
         self._reported: StepSource | None = None
-        """The run or log of which was reported how exact it is."""
+        """Source whose exactness was reported already."""
         self._closed = False
         self._folder = Path(os.environ.get("PWD", os.sep))
         self._folder = self.working_folder
 
     @property
     def title(self) -> str:
-        """The scene's file with its folder, and the program's name."""
+        """Title of the window: scene file with its folder, and the program's name."""
         path = self.session.engine.path
         if path is None:
             return TITLE
@@ -114,7 +115,7 @@ class Application:
 
     @property
     def idle(self) -> bool:
-        """True if the picture changes only when the user acts."""
+        """True if the frame changes only when the user acts."""
         outdated = self.notices.has_expired or self.loader.is_busy(self.session.engine)
         source = self.session.source
         busy = (
@@ -131,7 +132,7 @@ class Application:
         return source.quiet and not busy
 
     def start(self, settings: ViewState | None = None) -> None:
-        """Begin with the scene, and with settings that were saved earlier."""
+        """Begin with the scene, and with settings saved earlier."""
         if settings is not None:
             self.session.settings = settings
         self._begin_scene()
@@ -142,8 +143,8 @@ class Application:
             self.session.run_to(self.options.go_to)
 
     def advance(self) -> bool:
-        """Do a frame's work that needs no input: take over a scene that is ready, then physics, or the next picture of
-        a retake. True if another scene runs now."""
+        """Do a frame's work that needs no input: switch to a scene that is ready, then step the physics, or show the
+        next frame of a retake. Returns True if another scene runs now."""
         replaced = not self.recorder.retaking and self._replace_scene()
         session = self.session
         self._poll_controllers()
@@ -161,7 +162,7 @@ class Application:
         return replaced
 
     def close(self) -> None:
-        """Stop opening scenes, and complete what is being recorded or saved. Safe twice."""
+        """Stop opening scenes, and complete recordings and files that are being saved. Calling it twice is safe."""
         self.loader.close()
         self.findings.close()
         self.measured.close()
@@ -171,29 +172,29 @@ class Application:
         self.finish_recording()
 
     def open_scene(self, scene: str) -> None:
-        """Open another scene. The running one goes on until it is ready, and stays if it fails."""
+        """Open another scene. The running one continues until it is ready, and stays if it fails."""
         self.notices.attempt(lambda: self.loader.open(scene))
 
     def reload(self) -> None:
-        """Open the same file again."""
+        """Reload the same file."""
         path = self.session.engine.path
         if path is not None:
             self.open_scene(str(path))
 
     def switch_engine(self, choice: str) -> None:
-        """Open the same file again on another engine, if that takes it."""
+        """Reload the same file on another engine, if that can load it."""
         self.loader.choice = choice
         self.reload()
 
     def undo(self) -> None:
-        """Undo what was done last: by hand since the last step, or to keyframes and sensors, in the file too."""
+        """Undo the last action: by hand since the last step, or on keyframes and sensors, in the file too."""
         undone = self.notices.attempt(self.undo_stack.undo)
         if undone is not None:
             self.notices.add(f"undone: {undone}")
 
     def show_all_contacts(self) -> ContactDeclaration | None:
-        """Make a sensor of all contacts. Where the scene can have it, its declaration is returned, and the scene has it
-        once it was opened again; elsewhere the viewer computes it, at once."""
+        """Make a sensor of all contacts. Returns its declaration if the scene is reloaded with it; else None, and the
+        viewer computes it at once."""
         session = self.session
         if session.why_not(Change.SENSORS) is not None:
             session.watch_all()
@@ -212,17 +213,17 @@ class Application:
             return reason
         for name in bodies:
             if name not in names:
-                return f"{name} has no name in the scene, and <exclude> names bodies: name it in the file."
+                return f"{name} has no name in the scene, but <exclude> needs names: name the body in the file."
         first, second = (names.index(name) for name in bodies)
         if first == second:
-            return "Both geoms are of one body: they never collide."
+            return "Both geoms belong to one body, so they never collide."
         pairs = np.sort(model.geom_bodyid[np.stack([model.pair_geom1, model.pair_geom2], axis=1)], axis=1)
         if (pairs == sorted((first, second))).all(axis=1).any():
-            return "A <pair> lets them collide, whatever is excluded: remove it from the file."
+            return "A <pair> makes them collide despite any <exclude>: remove the <pair> from the file."
         return None
 
     def exclude(self, bodies: tuple[str, str], save: bool = False) -> None:
-        """Let two bodies not collide any more, from now on; with `save` in the scene's file too."""
+        """Exclude contacts between two bodies from now on; with `save` in the scene's file too."""
         exclusion, path = Exclusion(bodies), self.session.engine.path
         self.sensor_edits.exclude(exclusion)
         if save and path is not None:
@@ -231,7 +232,7 @@ class Application:
 
     @property
     def working_folder(self) -> Path:
-        """Return the program's working folder; after its removal, its former path, so that the user reads of it."""
+        """The program's working folder; after it was removed its former path, for messages."""
         with suppress(FileNotFoundError):
             self._folder = Path.cwd()
         return self._folder
@@ -250,26 +251,26 @@ class Application:
         return (max(2, round(width * wanted / max(height, 1) / 2) * 2), wanted) if wanted else (width, height)
 
     def start_recording(self, path: Path | None = None) -> None:
-        """Record into a file from now on; without a path, into the next one."""
+        """Start recording into a file; None for the next free path."""
         self._record(path, None)
 
     def toggle_recording(self) -> None:
-        """Stop the recording that goes on, or start one."""
+        """Stop the running recording, or start one."""
         self.recorder.stop() if self.recorder.running is not None else self.start_recording()
 
     def record_last(self, path: Path | None = None) -> None:
-        """Record the last seconds of the history, as many as the settings have."""
+        """Record the last seconds of the history; their number is a setting."""
         self._record(path, self.session.settings.record_last)
 
     def save_screenshot(self) -> None:
-        """Save the next picture as PNG: of the scene, or of the window if recordings show that."""
+        """Save the next frame as PNG: the scene, or the window if recordings show that."""
         with naming(self._recording_folder):
             path = self._free_path(".png")
             panels = self.session.settings.record_panels
             self.notices.attempt(lambda: self.recorder.request_screenshot(path, self.session, panels))
 
     def save_curves(self, text: str) -> None:
-        """Save curves, as CSV, beside the recordings."""
+        """Save curves as CSV beside the recordings."""
         with naming(self._recording_folder):
             path = self._free_path(".csv")
             saved = self.notices.attempt(lambda: save_text(path, text))
@@ -283,7 +284,7 @@ class Application:
         return self._free_path(RUN_SUFFIX)
 
     def save_run(self, path: Path | None = None) -> None:
-        """Save the steps that are kept, as a file that opens as a scene; without a path, beside the recordings."""
+        """Save the history as a file that opens as a scene; without a path, beside the recordings."""
         with naming(self._recording_folder):
             target = self.working_folder / path if path is not None else self.next_run
             self.notices.attempt(lambda: self.run_saving.start(self.session.simulation, target, self.sensor_edits))
@@ -294,8 +295,7 @@ class Application:
         return self._free_path(".html")
 
     def save_page(self, path: Path | None = None) -> None:
-        """Write the steps that are kept as one HTML page, which shows first what is shown now; without a path, beside
-        the recordings."""
+        """Save the history as one HTML page that starts at the shown step; without a path, beside the recordings."""
         from ..recording.talk import scene_title
 
         session = self.session
@@ -326,7 +326,7 @@ class Application:
             self.notices.add("; ".join([source.summary(), *source.notes]), warning=source.exactness.first is not None)
 
     def _save_last_run(self) -> None:
-        """Complete a run that is being saved, and keep the last one where the command line asks for it."""
+        """Complete a run that is being saved, and save the last one if the command line asks for it."""
         path = self.options.save_run if self.options is not None else None
         try:
             saved = self.run_saving.wait()
@@ -343,24 +343,29 @@ class Application:
     def take_picture(
         self, read: Callable[[], NDArray[np.uint8]], *, whole_window: bool, labels: Sequence[Label] = ()
     ) -> None:
-        """Record what is drawn now, or save it as a screenshot, if it is due. `read` gives it, RGB, (height, width, 3):
-        the whole window or the scene alone. `labels`: beside contacts, x and y in the picture [px] and text."""
+        """Record the frame drawn now, or save it as a screenshot, if one is due.
+
+        Args:
+            read: Returns the pixels, RGB, (height, width, 3).
+            whole_window: True for the whole window, False for the scene alone.
+            labels: Labels beside contacts: x and y in the frame [px] and text.
+        """
         time = self.session.engine.time
         done = self.notices.attempt(lambda: self.recorder.take_picture(read, whole_window, time, labels))
         if done is not None:
             self.notices.add(done)
 
     def begin_closing(self) -> bool:
-        """Stop all recordings. Return whether closing has to wait for files; a notice and a line on the terminal
-        name them."""
+        """Stop all recordings. Returns True if closing has to wait for files; a notice and a line on the terminal name
+        them."""
         for path in (paths := self.recorder.begin_closing()):
-            self.notices.add(f"completing {path.name}: the window closes then")
+            self.notices.add(f"completing {path.name}; the window closes afterwards")
             with suppress(OSError):  # The terminal may be closed.
                 print(printable(f"completing {path.absolute()} ..."), file=sys.stderr, flush=True)
         return bool(paths)
 
     def finish_recording(self) -> None:
-        """Complete what is being recorded, at the end of the program."""
+        """Complete the recording when the program ends."""
         self.begin_closing()
         done, errors = self.recorder.close()
         with suppress(OSError):  # The terminal may be closed.
@@ -397,12 +402,12 @@ class Application:
 
     @property
     def _recording_folder(self) -> Path:
-        """The folder of the last recording, while it is there."""
+        """Folder of the last recording, if it exists."""
         folder = Path(self.session.settings.record_folder or self.working_folder)
         return folder if os.path.isdir(folder) else self.working_folder
 
     def _free_path(self, suffix: str) -> Path:
-        """A new file named after the scene, and after its folder if scenes of other robots have the same name."""
+        """Return a new path named after the scene, with its folder if scenes of other robots have the same name."""
         scene = self.session.engine.path
         name = scene.stem if scene else "scene"
         if scene is not None and name.startswith(_COMMON_NAMES) and scene.resolve().parent.name:
@@ -424,7 +429,7 @@ class Application:
         self.notices.add(f"{deep.text}. Keyframe {key}:", offer=("go there", lambda: session.reset(key)))
 
     def _replace_scene(self) -> bool:
-        """Take over a scene that has been opened meanwhile; if it failed, the running one stays."""
+        """Switch to a scene that was opened meanwhile; if opening failed, the running one stays."""
         engines = self.notices.attempt(lambda: self.loader.poll(self.session.engine))
         if engines is None:
             return False
@@ -442,15 +447,15 @@ class Application:
         self.beside.attach(self.session, self.controllers, same)
         now = self.session.history.seconds if self.session.history is not None else 0.0
         if watched_all and not self.session.watches_by_itself and same:
-            self.notices.add("shown are the contacts of the sensors now; all others are faint points")
+            self.notices.add("now showing the contacts of the sensors; all others are faint points")
         if same and now < kept - _HISTORY_SLACK:
             text = f"Kept the last {now:.1f} s of {kept:.1f} s of history"
             self.notices.add(f"{text}; recomputing the rest would take too long.")
         return True
 
     def go_on_with(self, entry: RunBeside) -> None:
-        """Let a branch replace the run that is shown: its steps are the past now, and its values hold from now on. The
-        run before stays beside, as far as it has come."""
+        """Let a branch replace the shown run: its steps become the past, and its values hold from now on. The run
+        before stays beside."""
         before = self.session
         if (reason := before.why_not(Change.SCENE)) is not None:
             self.notices.add(reason, warning=True)
@@ -467,20 +472,20 @@ class Application:
         self.beside.replace_by_past(entry, before.simulation)
         self._begin_scene(session.engine.notes)
         self.beside.attach(session, self.controllers, True)
-        self.notices.add(f"this run goes on with {entry.title}; its file is as it was")
+        self.notices.add(f"this run continues with {entry.title}; the file is not changed")
 
     def _keep_controllers(self, engines: Engines) -> None:
-        """Let what drives the scene drive it when it was opened again; another scene needs another controller."""
+        """Give the controller to a reloaded scene; another scene needs another controller."""
         before = self.session.engines
         if engines[0].path == before[0].path:
             self.controllers.continue_on(engines, before)
             return
         if before[0].controller is not None and not is_bundled(before[0].path):
-            self.notices.add("another scene: the controller does not drive it")
+            self.notices.add("this is another scene: the controller does not drive it")
         self.controllers = Controllers.of(engines)
 
     def _poll_controllers(self) -> None:
-        """Read a controller again that was saved."""
+        """Reload a controller whose file was saved."""
         engines = self.session.engines
         if (said := self.notices.attempt(lambda: self.controllers.poll(engines))) is not None:
             if self.controllers.file is not None:
@@ -521,7 +526,7 @@ def _short(folder: Path) -> str:
 
 
 def open_application(options: Options) -> Application:
-    """An application on the scene, engine and controller of a launch."""
+    """Return an application on the scene, engine and controller of the options."""
     controllers = Controllers(options if options.log is None else None)
     engine, *beside = open_engines(options.scene, options.engine, options.envs, *controllers.load())
     if options.log is not None:

@@ -1,4 +1,4 @@
-"""Reads the file of a controller, and again whenever it was saved; warns of one that is too slow."""
+"""Read the file of a controller, reload it when it is saved, and warn if it is too slow."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -26,7 +26,7 @@ class Controllers:
         self._told_slow = False
         self._measured = (0, 0.0)
         self._stopped: list[Controller | None] | None = None
-        """The controllers of all engines while they do not drive."""
+        """Controllers of all engines while they are stopped; None while they drive."""
         self._without_file: Controller | None = None
         randomisation = Randomisation() if options is None else read_randomisation(options.vary, options.noise)
         if options is not None and options.control is None and randomisation:
@@ -39,14 +39,14 @@ class Controllers:
 
     @classmethod
     def of(cls, engines: Sequence[Engine]) -> "Controllers":
-        """Return those of engines that were opened with a controller each, such as those of a bundled scene."""
+        """Return the controllers of engines that were opened with one each, such as those of a bundled scene."""
         controllers, files = cls(None), [_file_of(engine) for engine in engines]
         if (file := files[0]) is not None:
             controllers.file, controllers._beside_file = file, next(filter(None, files[1:]), None) or file.copy()
         return controllers
 
     def load(self) -> tuple[Controller | None, Controller | None]:
-        """The controller and that of the second engine; raises ControlError."""
+        """Return the controller and that of the second engine. Raises ControlError."""
         if self.file is None or self._beside_file is None:
             controller = self._without_file
             return controller, None if controller is None else replace(controller)
@@ -69,10 +69,11 @@ class Controllers:
             self.file, self._declared = controller.file, {}
 
     def poll(self, engines: Sequence[Engine]) -> str | None:
-        """Read the file again if it was saved: the state of the scene is kept, that of the controller starts again.
+        """Reload the file if it was saved: the state of the scene is kept, that of the controller starts again.
 
-        Return a message for the user about it, once. Raises ControlError where the file cannot be used; then the
-        controller stays as it is. Call it once a frame.
+        Returns a message for the user, once. Raises ControlError if the file cannot be used; then the controller stays
+        as it
+        is. Call it once a frame.
         """
         if self._watch is not None and self._watch.poll():
             controllers = list(self.load()[: len(engines)])
@@ -82,11 +83,11 @@ class Controllers:
                 for engine, controller in zip(engines, controllers, strict=True):
                     replace_controller(engine, controller)
             assert self.file is not None
-            return f"read {self.file.path} again"
+            return f"reloaded {self.file.path}"
         return self._slow(engines[0])
 
     def label(self, engine: Engine) -> str | None:
-        """The controller in a word, whether it drives or was stopped; None if there is none."""
+        """Return the name of the controller, whether it drives or was stopped; None if there is none."""
         if self.file is not None:
             return self.file.path.name
         drives = engine.controller is not None and engine.controller.control is not no_control
@@ -98,7 +99,7 @@ class Controllers:
         return self._stopped is None
 
     def set_drives(self, on: bool, engines: Sequence[Engine]) -> None:
-        """Stop the controller, so that sliders keep what they are set to, or let it go on."""
+        """Stop the controller, so that sliders set the controls, or let it drive again."""
         if on and self._stopped is not None:
             for engine, controller in zip(engines, self._stopped, strict=True):
                 replace_controller(engine, controller)
@@ -109,7 +110,8 @@ class Controllers:
                 _stop(engine)
 
     def continue_on(self, engines: Sequence[Engine], before: Sequence[Engine]) -> None:
-        """Let the controllers of engines drive those that replace them on the same scene; those beside may be new."""
+        """Let the controllers of engines drive the engines that replace them on the same scene; runs beside may be
+        new."""
         for engine, old in zip(engines, before, strict=False):
             engine.controller = old.controller
         for engine in engines[len(before) :]:
@@ -122,7 +124,7 @@ class Controllers:
 
     @property
     def declared(self) -> dict[str, float]:
-        """The numbers of the file as they were when it was first read, by name."""
+        """Constants of the file as they were when it was first read, by name."""
         if not self._declared and self.file is not None:
             self._declared = dict(self.file.constants)
         return self._declared
@@ -134,7 +136,7 @@ class Controllers:
                 file.set_constant(name, value)
 
     def _slow(self, engine: Engine) -> str | None:
-        """Why the scene does not run in real time, if that is its controller's doing."""
+        """Return the reason if the controller keeps the scene from running in real time."""
         controller = engine.controller
         if controller is None or self._told_slow:
             return None
@@ -154,13 +156,13 @@ class Controllers:
 
 
 def _stop(engine: Engine) -> None:
-    """Let an engine's controller set no controls; it still decides the state after a reset."""
+    """Stop an engine's controller from setting controls; it still decides the state after a reset."""
     if engine.controller is not None:
         engine.controller = replace(engine.controller, control=no_control)
 
 
 def _file_of(engine: Engine) -> ControllerFile | None:
-    """Return what an engine's controller was read from."""
+    """Return the file that an engine's controller was read from; None for a function."""
     file = None if engine.controller is None else engine.controller.file
     return file if isinstance(file, ControllerFile) else None
 

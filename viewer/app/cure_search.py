@@ -1,4 +1,4 @@
-"""Searches for what would help in the open scene, in processes of its own, while the window goes on."""
+"""Search for changes that help in the open scene, in other processes, while the window continues."""
 
 import threading
 from collections.abc import Sequence
@@ -13,10 +13,10 @@ from .controllers import Controllers
 
 
 class CureSearch:
-    """At most one search, and what it has found."""
+    """One search at a time, with its results."""
 
     def __init__(self, options: Options | None) -> None:
-        """`options`: of the launch, whose seed every run has."""
+        """Prepare searches. `options`: those of the launch, whose seed every run has."""
         self._options = options
         self._thread: threading.Thread | None = None
         self._ends = False
@@ -26,28 +26,28 @@ class CureSearch:
         self.done, self.planned = 0, 0
         """Runs so far, and runs that are known to be needed so far."""
         self.trouble = ""
-        """Why the last search failed."""
+        """Reason why the last search failed; empty if it did not."""
 
     @property
     def is_running(self) -> bool:
         return self._thread is not None and self._thread.is_alive()
 
     def why_not(self, session: Session) -> str | None:
-        """Return why there is nothing to search in, as a sentence; None if there is."""
+        """Return the reason why a search is not possible, as a sentence; None if it is."""
         if session.engine.path is None:
-            return "The scene has no file: use contact_viewer.find_cure."
+            return "The scene has no file: use contact_viewer.find_cure in Python."
         if session.source.name and session.engine.path.name != session.source.name:
             return f"{session.source.name} is a log: use `contact-viewer cure SCENE --log FILE`."
         return None
 
     def attach(self, session: Session) -> None:
-        """Forget what was found in another scene."""
+        """Drop the results of another scene."""
         if session.engine.path != self._path:
             self.cancel()
             self._path, self.cures, self.trouble = session.engine.path, None, ""
 
     def start(self, avoid: Sequence[str], seconds: float, session: Session, controllers: Controllers) -> None:
-        """Search for what keeps things from happening in the first `seconds` of the scene's file."""
+        """Search for the smallest changes that avoid something in the first `seconds` of the scene's file."""
         if self.is_running or session.engine.path is None:
             return
         given, file = self._options, controllers.file
@@ -80,7 +80,7 @@ class CureSearch:
             self.trouble = str(error)
 
     def cancel(self) -> None:
-        """End the search; what was found stays. Safe twice."""
+        """End the search and keep its results. Calling it twice is safe."""
         self._ends = True
 
     def close(self) -> None:

@@ -28,17 +28,17 @@ class Findings:
     """Findings of the contact rules in the open scene."""
 
     def __init__(self, edits: SensorEdits) -> None:
-        """`edits`: where fixes can be undone."""
+        """Prepare checks. `edits`: undo stack for fixes."""
         self._edits = edits
         self._path: Path | None = None
         self._thread: threading.Thread | None = None
         self._worker: Worker | None = None
         self.found: tuple[Finding, ...] = ()
-        """The worst first."""
+        """Findings, the worst first."""
         self.unchecked: tuple[str, ...] = ()
         """Parts of the scene that were not checked, each with the reason."""
         self.trouble = ""
-        """Why the last check failed."""
+        """Reason why the last check failed; empty if it did not."""
         self.ran = False
         """True if runs were checked too."""
 
@@ -49,11 +49,11 @@ class Findings:
 
     @property
     def is_running(self) -> bool:
-        """True while a process checks runs: its progress is shown. A look at the model shows nothing until its end."""
+        """True while a process checks runs, whose progress is shown; a check of the model shows none."""
         return self._worker is not None
 
     def attach(self, session: Session) -> None:
-        """Look at the model of a scene that was opened, in a thread: nothing is stepped."""
+        """Check the model of an opened scene in a thread, without simulating."""
         self.close()
         self._path = session.engine.path
         self.found, self.unchecked, self.trouble, self.ran = (), (), "", False
@@ -65,21 +65,21 @@ class Findings:
         self._thread.start()
 
     def why_not(self) -> str | None:
-        """Why runs cannot be checked; None if they can."""
-        return "The scene has no file: use contact_viewer.check(model, data)." if self._path is None else None
+        """Return the reason why runs cannot be checked; None if they can."""
+        return "The scene has no file: use contact_viewer.check(model, data) in Python." if self._path is None else None
 
     def check(self) -> None:
-        """Start to check the scene's file with runs, in a process of its own."""
+        """Start to check the scene's file with runs, in another process."""
         if self._path is None or self._worker is not None:
             return
         request = {"files": [str(self._path)], "options": CheckOptions().to_json()}
         try:
             self._worker = Worker(WORKER, request, Limits(time=_TIME))
         except OSError as error:
-            self.trouble = f"no process to check it in ({error.strerror})"
+            self.trouble = f"cannot start a process for the check ({error.strerror})"
 
     def poll(self) -> None:
-        """Take over what a process has found."""
+        """Read the findings of the process."""
         worker = self._worker
         if worker is None or not worker.poll():
             return
@@ -87,7 +87,7 @@ class Findings:
             self._keep(Report.from_json(worker.results[0]))
             self.ran = not self.trouble
         else:
-            self.trouble = f"took longer than {_TIME:.0f} s" if worker.timed_out else "the check ended early"
+            self.trouble = f"took longer than {_TIME:.0f} s" if worker.timed_out else "the check ended unexpectedly"
         worker.close()
         self._worker = None
 
@@ -122,7 +122,7 @@ class Findings:
         return [finding for finding in self.found if name in finding.objects]
 
     def close(self) -> None:
-        """Stop checking. Safe twice."""
+        """Stop checking. Calling it twice is safe."""
         if self._worker is not None:
             self._worker.close()
             self._worker = None

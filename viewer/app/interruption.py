@@ -1,4 +1,4 @@
-"""Turns Ctrl-C, a closed terminal and termination into a flag that is checked between two pieces of work, so that files
+"""Turn Ctrl-C, a closed terminal and termination into a flag that is checked between two pieces of work, so that files
 are closed properly."""
 
 import signal
@@ -11,11 +11,11 @@ _SIGNALS = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if
 
 
 class Interruption:
-    """A request to end the program, from the user or the system."""
+    """Request to end the program, from the user or the system."""
 
     def __init__(self) -> None:
         self.number = 0
-        """The signal that asked for it; 0 for none."""
+        """Number of the signal; 0 for none."""
 
     @property
     def requested(self) -> bool:
@@ -24,7 +24,7 @@ class Interruption:
 
     @property
     def exit_code(self) -> int:
-        """Exit code of a program that was ended so, as shells have it; 0 if it was not."""
+        """Exit code of a program that a signal ended, as in shells; 0 without a signal."""
         return 128 + self.number if self.number else 0
 
     def request(self, number: int, _: FrameType | None) -> None:
@@ -34,7 +34,7 @@ class Interruption:
         self.number = self.number or number
 
     def pass_on(self) -> None:
-        """End the program as the signal would have, if there was one."""
+        """End the program by the signal, if there was one."""
         if self.number == signal.SIGINT:
             raise KeyboardInterrupt
         if self.number:
@@ -43,10 +43,10 @@ class Interruption:
 
 @contextmanager
 def interruption() -> Iterator[Interruption]:
-    """Catch Ctrl-C, termination and the end of the terminal for a while.
+    """Catch Ctrl-C, termination and the end of the terminal within a `with` block.
 
-    What is ignored stays so, as in the background or under `nohup`; so does a program's own handler of the last two.
-    Outside the main thread, which alone may, nothing is caught.
+    Ignored signals stay ignored, as in the background or under `nohup`; a program's own handlers of termination and the
+    end of the terminal stay too. Outside the main thread, which alone may catch signals, nothing is caught.
     """
     interruption = Interruption()
     before = {}

@@ -13,13 +13,13 @@ class Keyframes:
     """States of the running scene that its file does not have, by name."""
 
     def __init__(self, edits: SensorEdits) -> None:
-        """`edits`: the actions that can be undone."""
+        """Prepare keyframes. `edits`: undo stack."""
         self._edits = edits
         self.made: dict[str, Keyframe] = {}
         self._path: Path | None = None
 
     def attach(self, session: Session) -> None:
-        """Keep what fits a scene that was opened again; nothing of another one."""
+        """Keep the keyframes that fit a reloaded scene; drop those of another scene."""
         same = session.engine.path == self._path and self._path is not None
         self._path = session.engine.path
         known = session.engine.keys
@@ -28,34 +28,34 @@ class Keyframes:
         self.made = fitting
 
     def free_name(self, session: Session) -> str:
-        """A name that no keyframe has."""
+        """Return a name that no keyframe has."""
         taken = {*session.engine.keys, *self.made}
         return next(name for name in (f"key {i}" for i in range(1, len(taken) + 2)) if name not in taken)
 
     def make(self, session: Session, name: str) -> Keyframe:
-        """Keep the present state under a name; one that was made here is replaced."""
+        """Keep the present state as a keyframe; one made here with this name is replaced."""
         name = name.strip()
         if not name:
-            raise SceneError("a keyframe needs a name")
+            raise SceneError("the keyframe needs a name: type one")
         if name in session.engine.keys:
-            raise SceneError(f"the scene has a keyframe {name!r} already")
+            raise SceneError(f"the scene already has a keyframe {name!r}: type another name")
         self._set(f"keep keyframe {name}", name, Keyframe.of(name, session.engine.data))
         return self.made[name]
 
     def remove(self, name: str) -> None:
-        """Forget a keyframe that was made here."""
+        """Remove a keyframe that was made here."""
         self._set(f"remove keyframe {name}", name, None)
 
     def state(self, session: Session) -> Keyframe:
-        """The present state, named as no keyframe is."""
+        """Return the present state, with a name that no keyframe has."""
         return Keyframe.of(self.free_name(session), session.engine.data)
 
     def paste(self, session: Session, text: str) -> None:
-        """Start again from a `<key>` element."""
+        """Reset to a `<key>` element."""
         self.start_from(session, Keyframe.parse(text, session.engine.model), "paste a state")
 
     def go_to(self, session: Session, name: str) -> None:
-        """Start again from a keyframe, of the scene or made here."""
+        """Reset to a keyframe, of the scene or made here."""
         if name in self.made:
             self.start_from(session, self.made[name], f"go to {name}")
             return
@@ -65,7 +65,7 @@ class Keyframes:
         session.drive.record(f"go to {name}", lambda: _start(session, before))
 
     def start_from(self, session: Session, key: Keyframe, description: str) -> None:
-        """Start again from a state, in all environments."""
+        """Reset all environments to a state."""
         _check_start(session)
         before = _states(session)
         session.reset()
@@ -73,13 +73,13 @@ class Keyframes:
         session.drive.record(description, lambda: _start(session, before))
 
     def save(self, session: Session, name: str) -> None:
-        """Write a keyframe that was made here into the scene's file. The scene is then opened again and has it."""
+        """Write a keyframe that was made here into the scene's file. The scene is then reloaded with it."""
         assert session.engine.path is not None
         key = self.made[name]
         self._edits.save_key(session.engine.path, key.element(), lambda: self.made.__setitem__(name, key))
 
     def _set(self, description: str, name: str, key: Keyframe | None) -> None:
-        """Keep a keyframe, or forget it, in a step that can be undone."""
+        """Add or remove a keyframe, with undo."""
         before = self.made.get(name)
 
         def put(key: Keyframe | None) -> None:
@@ -92,19 +92,19 @@ class Keyframes:
 
 
 def _check_start(session: Session) -> None:
-    """Raise SceneError where the scene cannot be started from a keyframe."""
+    """Raise SceneError if the scene cannot start from a keyframe."""
     if (reason := session.why_not(Change.KEYFRAME)) is not None:
         raise SceneError(reason)
 
 
 def _states(session: Session) -> list[Keyframe]:
-    """The present states of all environments."""
+    """Return the present states of all environments."""
     engine = session.simulation.engine
     return [Keyframe.of("", engine.pose(env)) for env in range(engine.num_envs)]
 
 
 def _start(session: Session, keys: list[Keyframe]) -> None:
-    """Begin a history with a state for each environment, whose forces are known from the next step on."""
+    """Begin a history with a state for each environment; forces are known after the next step."""
     engine = session.simulation.engine
     for env, key in enumerate(keys):
         key.write(engine.pose(env))

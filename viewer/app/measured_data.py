@@ -15,22 +15,22 @@ from ..session.session import Session
 from .notices import Notices
 
 _SHOWN = 8
-"""Columns that are shown where no mapping says which."""
+"""Number of columns that are shown if there is no mapping."""
 
 
 class MeasuredData:
-    """A file of measured data, and which of its columns belongs to which sensor."""
+    """File of measured data, with the column of each sensor."""
 
     def __init__(self, notices: Notices) -> None:
         self._notices = notices
         self.path: Path | None = None
-        """The file; None without one."""
+        """Path of the file; None if there is none."""
         self.columns: list[Column] = []
         """Columns of the file; empty until they were listed."""
         self.mappings: dict[str, Mapping] = {}
-        """The column of each sensor that has one, by the sensor's name."""
+        """Column of each mapped sensor, by the sensor's name."""
         self.progress = 0.0
-        """Part of the file that was read."""
+        """Part of the file that was read, 0 to 1."""
         self._texts: tuple[str, ...] = ()
         self._curves: dict[str, Curve] = {}
         self._shift: float | None = None
@@ -38,22 +38,22 @@ class MeasuredData:
         self._error = ""
         self._is_cancelled = False
         self._waits = False
-        """True if what was read is to be shown."""
+        """True if columns that were read are to be shown."""
 
     @property
     def is_busy(self) -> bool:
-        """True while the file is read, or waits to be shown."""
+        """True while the file is being read, or is about to be shown."""
         return self._thread is not None or self._waits
 
     def open(self, path: Path, texts: tuple[str, ...] = ()) -> None:
-        """Read a file; `texts`: mappings as `--map` has them."""
+        """Read a file; `texts`: mappings as in `--map`."""
         self.close()
         self.path, self.columns, self.mappings, self._curves = path, [], {}, {}
         self._texts, self._shift = texts, None
         self._read(None)
 
     def choose(self, session: Session, sensor: str, column: str | None) -> None:
-        """Give a sensor another column, or none; it is read and shown."""
+        """Map another column to a sensor, or None; it is read and shown."""
         self.mappings.pop(sensor, None)
         if column is None:
             session.simulation.live_channels.remove(f"{GROUP}/{sensor}")
@@ -71,14 +71,14 @@ class MeasuredData:
 
     @property
     def offset(self) -> float:
-        """The same as it is now [s]."""
+        """Simulated time at the measured time 0 [s]."""
         return self._shift or 0.0
 
     def align(self, session: Session) -> None:
-        """Align the clocks by the curves of all steps that are kept, and say how well they agree. Raises SceneError."""
+        """Align the clocks by the curves of the whole history, and report the agreement. Raises SceneError."""
         history = session.simulation.live_history
         if history is None or not self.mappings:
-            raise SceneError("no sensor has a measured column yet: choose some")
+            raise SceneError("no sensor has a measured column: choose one")
         read_curves(history)
         found = compare_measured(history, list(self.mappings.values()), self._curves)
         self._shift = found.alignment.offset
@@ -90,7 +90,7 @@ class MeasuredData:
         self._is_cancelled = True
 
     def poll(self, session: Session) -> None:
-        """Show what was read, once."""
+        """Show columns that were read, once."""
         if self._thread is not None and not self._thread.is_alive():
             self._thread, self._waits = None, True
         if self._thread is not None or not self._waits:
@@ -112,7 +112,7 @@ class MeasuredData:
             self._show(session)
 
     def close(self) -> None:
-        """Stop reading, and wait until that is so."""
+        """Stop reading, and wait for the thread."""
         if self._thread is not None:
             self._is_cancelled = True
             self._thread.join()
@@ -145,7 +145,7 @@ class MeasuredData:
         self._thread.start()
 
     def _show(self, session: Session, found: Alignment | None = None) -> None:
-        """Make channels of the curves: those of sensors, else those that were read."""
+        """Make channels of the curves: of mapped sensors, else of the first columns."""
         history, channels = session.simulation.live_history, session.simulation.live_channels
         if not self._curves:
             return

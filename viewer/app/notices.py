@@ -1,4 +1,4 @@
-"""Notices: what went wrong or is done, one line each, until they are dismissed or out of date."""
+"""Notices: one line each on errors and completed work, until they are dismissed or expire."""
 
 import time
 import traceback
@@ -17,13 +17,13 @@ _MAX_NOTICES = 4
 
 @dataclass
 class Notice:
-    """One message."""
+    """Message to the user."""
 
     text: str
     warning: bool = False
-    """True if it stays until it is dismissed."""
+    """True if the notice stays until it is dismissed."""
     details: str = ""
-    """Details that a user may send to a developer, beside the text."""
+    """Details for a bug report, beside the text."""
     offer: tuple[str, Callable[[], object]] | None = None
     """Label and action of the button beside the text."""
     since: float = field(default_factory=time.monotonic)
@@ -31,13 +31,13 @@ class Notice:
 
     @property
     def expired(self) -> bool:
-        """True if it was shown long enough."""
+        """True if the notice was shown long enough."""
         shown = _SHOWN_SECONDS if self.offer is None else _OFFERED_SECONDS
         return not self.warning and time.monotonic() - self.since >= shown
 
 
 class Notices:
-    """The messages that are shown, oldest first."""
+    """Notices that are shown, oldest first."""
 
     def __init__(self) -> None:
         self.items: list[Notice] = []
@@ -50,20 +50,20 @@ class Notices:
         details: str = "",
         offer: tuple[str, Callable[[], object]] | None = None,
     ) -> None:
-        """Show a message; one that is shown already moves to the end.
+        """Show a notice; if it is shown already, it moves to the end.
 
         Args:
-            text: the message, one line.
+            text: Message, one line.
             warning: True if it stays until it is dismissed.
-            details: what a user may want to send to a developer, beside the text.
-            offer: label and action of a button.
+            details: Details for a bug report, beside the text.
+            offer: Label and action of a button.
         """
         text = printable(text)
         self.items = [notice for notice in self.items if notice.text != text][1 - _MAX_NOTICES :]
         self.items.append(Notice(text, warning, details, offer))
 
     def attempt(self, action: Callable[[], T]) -> T | None:
-        """The result of something that may fail with SceneError; then None, and the reason is shown."""
+        """Return the result of an action; if it raises SceneError, show the reason and return None."""
         try:
             return action()
         except SceneError as error:
@@ -73,13 +73,13 @@ class Notices:
 
     @property
     def has_expired(self) -> bool:
-        """True if a message was shown long enough."""
+        """True if a notice was shown long enough."""
         return any(notice.expired for notice in self.items)
 
     def drop_about(self, subject: str) -> None:
-        """Remove the messages that name something, because it was mended."""
+        """Remove the notices that name a subject, because its problem is fixed."""
         self.items = [notice for notice in self.items if subject not in notice.text]
 
     def drop_expired(self) -> None:
-        """Remove the messages that were shown long enough."""
+        """Remove the notices that were shown long enough."""
         self.items = [notice for notice in self.items if not notice.expired]

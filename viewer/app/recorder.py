@@ -1,4 +1,4 @@
-"""Turns the pictures that a window draws into videos and screenshots, and saves runs, while the simulation goes on."""
+"""Turn the frames of a window into videos and screenshots, and save runs, while the simulation continues."""
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -26,17 +26,17 @@ if TYPE_CHECKING:
 
 FPS = 60
 _CLOSING_TIME = 1.0
-"""Longest that files may be completed without a word about it [s]."""
+"""Longest time to complete files without a message [s]."""
 Label = tuple[float, float, str, float]
 
 
 class Retake:
-    """The last seconds of a session's history, shown again picture by picture for a video."""
+    """Replay of the last seconds of a session's history, frame by frame, for a video."""
 
     def __init__(self, session: Session, seconds: float, fps: int) -> None:
         history = session.history
         if history is None:
-            raise RecordingError("there is no history to record here")
+            raise RecordingError("this run has no history to record")
         self._session, self._history = session, history
         self._last, self._before = history.last, (history.current, session.paused)
         end = history.time(history.last)
@@ -50,27 +50,27 @@ class Retake:
 
     @property
     def due(self) -> bool:
-        """True if a picture is shown that was not taken yet."""
+        """True if the shown frame was not recorded yet."""
         return self._taken < self._next
 
     def mark_taken(self) -> None:
-        """The picture that is shown was taken."""
+        """Note that the shown frame was recorded."""
         self._taken = self._next
 
     @property
     def done(self) -> bool:
-        """True if all pictures were shown, or the history is another."""
+        """True if all frames were shown, or the history was replaced."""
         return self._next >= len(self._steps) or self._history.last != self._last
 
     def show_next(self) -> None:
-        """Let the session show the next picture."""
+        """Let the session show the next frame."""
         if not self.done:
             since = self._steps[self._next - 1] if self._next else None
             self._session.go_to(self._steps[self._next], since)
             self._next += 1
 
     def close(self) -> None:
-        """Show again what was shown before, and go on."""
+        """Show the step from before the replay, and continue."""
         if self._history.last == self._last:
             step, paused = self._before
             self._session.go_to(step)
@@ -78,15 +78,15 @@ class Retake:
 
 
 class Recorder:
-    """At most one recording at a time, and those that are being completed."""
+    """One recording at a time, and those that are being completed."""
 
     def __init__(self, saved: list[Path] | None = None) -> None:
-        """`saved`: where the paths of completed files are added."""
+        """Prepare recordings. `saved`: list to which the paths of completed files are added."""
         self._saved = [] if saved is None else saved
         self.with_panels = False
         """True if the whole window is recorded, not the scene alone."""
         self.running: LiveVideoWriter | None = None
-        """The recording that goes on, or is paused."""
+        """Recording that is running or paused; None if there is none."""
         self._completing: list[LiveVideoWriter] = []
         self._closing = False
         self._screenshot: PartFile | None = None
@@ -96,16 +96,16 @@ class Recorder:
         self._overlay: Overlay | None = None
         self._retake: Retake | None = None
         self._usual: tuple[ViewState, GizmoSettings] | None = None
-        """Drawing settings before the recording chose its own style, and their owner."""
+        """Drawing settings from before the recording set its style, with their owner."""
 
     @property
     def retaking(self) -> bool:
-        """True if the session shows its history for a recording: nothing else may move it."""
+        """True if the session replays its history for a recording: nothing else may move it."""
         return self._retake is not None
 
     @property
     def is_busy(self) -> bool:
-        """True if pictures are wanted, or files are still being completed."""
+        """True if frames are wanted, or files are still being completed."""
         return bool(self.running or self._retake or self._completing or self._screenshot)
 
     def start(
@@ -118,11 +118,16 @@ class Recorder:
         fps: int = FPS,
         style: VideoStyle = VideoStyle.DEBUG,
     ) -> bool:
-        """Record into a new file, whose suffix gives the format; False if a recording is under way already.
+        """Record into a new file; return False if a recording is running already.
 
-        Without panels, legend and time are drawn in. `last`: the last simulated seconds of the history, every frame at
-        its time, in place of what is shown from now on. `style`: of pictures without panels; until the
-        recording ends, the window shows contacts so too.
+        Args:
+            path: File, whose suffix is the format.
+            size: Width and height of the frames [px].
+            session: Session that is shown.
+            with_panels: True for the whole window; False for the scene with legend and time.
+            last: Simulated time of the history to replay and record [s]; None to record from now on.
+            fps: Frames per second.
+            style: Style of frames without panels; the window has it too until the recording ends.
         """
         from ..recording.formats import format_of
         from ..recording.overlay import Overlay
@@ -145,7 +150,7 @@ class Recorder:
         return True
 
     def show_next(self) -> None:
-        """During a retake: let the session show the next picture, or end it."""
+        """Show the next frame of a retake, or end it."""
         if self._retake is not None:
             if self._retake.done:
                 self.stop()
@@ -157,7 +162,7 @@ class Recorder:
             self.running.resume() if self.running.paused else self.running.pause()
 
     def stop(self) -> None:
-        """Take no more pictures; the encoder completes the file while the window goes on."""
+        """Stop recording; the encoder completes the file while the window continues."""
         if self._retake is not None:
             self._retake.close()
             self._retake = None
@@ -171,17 +176,20 @@ class Recorder:
             self.running = None
 
     def request_screenshot(self, path: Path, session: Session, with_panels: bool = False) -> None:
-        """Save the next picture of the scene, with legend and time, or of the window; its name is taken from now on."""
+        """Save the next frame of the scene, with legend and time, or of the window; its path is reserved at once."""
         if self._screenshot is None:
             self._screenshot, self._shot = PartFile(path), (session, with_panels)
 
     def take_picture(
         self, read: Callable[[], NDArray[np.uint8]], whole_window: bool, time: float, labels: Sequence[Label] = ()
     ) -> str | None:
-        """Record the frame drawn so far, at a simulated time [s], if one is due; return a message about completed
-        files.
+        """Record the frame drawn now, if one is due; return a message about completed files.
 
-        `read` gives the picture, RGB, (height, width, 3). `labels`: see `Overlay.compose`.
+        Args:
+            read: Returns the pixels, RGB, (height, width, 3).
+            whole_window: True for the whole window, False for the scene alone.
+            time: Simulated time [s].
+            labels: Labels beside contacts: see `Overlay.compose`.
         """
         if self._closing:
             return None
@@ -225,7 +233,7 @@ class Recorder:
         return None
 
     def begin_closing(self) -> list[Path]:
-        """Take no more pictures: the files whose completion takes long, once."""
+        """Stop recording; return once the files that take long to complete."""
         if self._closing:
             return []
         self._closing = True
@@ -234,7 +242,7 @@ class Recorder:
         return [writer.path for writer in self._completing if not writer.wait(deadline - monotonic())]
 
     def close(self) -> tuple[list[str], list[RecordingError]]:
-        """Complete all recordings: return messages about complete files, and errors of the others."""
+        """Complete all recordings; return messages about complete files, and the errors of others."""
         if self._screenshot is not None:
             self._screenshot.discard()
             self._screenshot = None
@@ -251,12 +259,12 @@ class Recorder:
     def _finish(self, writer: "LiveVideoWriter") -> str:
         path = writer.finish()
         self._saved.append(path)
-        why = "; it ends there because the disk is full" if writer.is_cut_short else ""
+        why = "; it ends early because the disk is full" if writer.is_cut_short else ""
         return f"recorded {path.absolute()} ({writer.seconds:.1f} s, {writer.frames} frames){why}"
 
 
 def _scaled(picture: NDArray[np.uint8], size: tuple[int, int]) -> tuple[NDArray[np.uint8], float]:
-    """A picture in the size of the recording, width and height [px], and the factor."""
+    """Return the pixels scaled to the size of the recording, width and height [px], and the factor."""
     height, width = picture.shape[:2]
     # A window that is resized meanwhile is the writer's matter.
     if size[1] == height or abs(size[0] * height - size[1] * width) > 2 * (width + height):
@@ -267,7 +275,7 @@ def _scaled(picture: NDArray[np.uint8], size: tuple[int, int]) -> tuple[NDArray[
 
 
 class RunSaving:
-    """At most one run is being saved."""
+    """Saving of one run at a time."""
 
     def __init__(self) -> None:
         self._path: Path | None = None
@@ -275,11 +283,11 @@ class RunSaving:
 
     @property
     def is_busy(self) -> bool:
-        """True if a run is being saved, or its end was not reported yet."""
+        """True if a run is being saved, or its result was not reported yet."""
         return self._saving is not None
 
     def start(self, simulation: Simulation, path: Path, edits: SensorEdits) -> None:
-        """Save the run as it is now. Raises SceneError where that cannot be."""
+        """Save the run as it is now. Raises SceneError if that is not possible."""
         saver = self._saver(simulation, path, edits)
         self._start(path, lambda: _save(saver))
 
@@ -296,7 +304,7 @@ class RunSaving:
 
     def _saver(self, simulation: Simulation, path: Path, edits: SensorEdits) -> RunSaver:
         if self._saving is not None:
-            raise SceneError(f"{self._path}: is still being saved")
+            raise SceneError(f"{self._path}: still being saved: wait until it is complete")
         changes = tuple(change.to_json() for change in edits.changes)
         return RunSaver(simulation, path, changes, simulation.episode)
 
@@ -307,23 +315,22 @@ class RunSaving:
         executor.shutdown(wait=False)
 
     def poll(self) -> tuple[Path, str] | None:
-        """Return the file that was completed, and a message about it, once; None if there is none. Raises
-        SceneError."""
+        """Return a completed file and a message about it, once; None if there is none. Raises SceneError."""
         return self.wait() if self._saving is not None and self._saving.done() else None
 
     def wait(self) -> tuple[Path, str] | None:
-        """Wait for the end, then do as `poll`."""
+        """Wait for the end of saving, then return as `poll`."""
         saving, path, self._saving = self._saving, self._path, None
         return None if saving is None or path is None else (path, saving.result())
 
 
 def _save(saver: RunSaver) -> str:
-    """Write a run and return a message about it. Raises SceneError, whatever it is that fails."""
+    """Save a run and return a message about it. Raises SceneError for any failure."""
     try:
         path = saver.write()
     except SceneError:
         raise
     except BaseException as error:
         raise SceneError(f"{saver.path}: the run could not be saved ({error})") from None
-    left_out = f"; the {saver.forgotten} before them are forgotten" if saver.forgotten else ""
+    left_out = f"; the {saver.forgotten} before them did not fit into memory" if saver.forgotten else ""
     return f"saved {path}: {saver.steps} steps, {size_text(path.stat().st_size)}{left_out}"

@@ -1,4 +1,4 @@
-"""Keeps what is shown beside a run: another scene, run, log or engine, and branches of its past; compares them."""
+"""Runs beside the shown one: another scene, run, log or engine, and branches of its past; and their comparison."""
 
 from collections.abc import Mapping, Sequence
 from contextlib import contextmanager
@@ -39,15 +39,15 @@ if TYPE_CHECKING:
     from ..scene_files.sensor_edits import SensorEdits
 
 _MOST = 8
-"""Runs and branches that are kept: they share the memory of one history."""
+"""Most runs and branches that are kept: they share the memory of one history."""
 _OTHER_ENGINE = 1e-3
 """Tolerance between two engines: they never agree in every bit."""
 _PAST = "the run before"
 """Name of the run that a branch has replaced."""
 _LOOKS = 9
-"""Steps of the past that are re-simulated to see whether its model is still the same."""
+"""Number of past steps that are re-simulated to check that the model is still the same."""
 _SLICE, _PART = 0.012, 0.3
-"""Longest that a comparison may hold up a frame [s], and as a part of a frame that takes longer."""
+"""Longest time of a frame for a comparison [s], and largest part of a longer frame."""
 
 
 class Source(NamedTuple):
@@ -59,8 +59,8 @@ class Source(NamedTuple):
 
 
 def read_source(text: str, shown: Path | None) -> Source:
-    """Return what `scene`, `run.cvrun`, `log.npz`, `scene@motrix` or `motrix` names; a log and an engine alone are of
-    the scene that is `shown`. Raises SceneError."""
+    """Return the source that `scene`, `run.cvrun`, `log.npz`, `scene@motrix` or `motrix` names; a log or an engine
+    alone uses the `shown` scene. Raises SceneError."""
     name, engine = text.strip(), DEFAULT
     if "@" in name and not Path(name).expanduser().exists():
         name, _, engine = name.rpartition("@")
@@ -69,13 +69,13 @@ def read_source(text: str, shown: Path | None) -> Source:
     if not text.strip():
         raise SceneError("nothing to show beside: name a scene, saved run, log or engine")
     if engine.partition("==")[0] in ENGINES and "==" in engine:
-        raise SceneError(f"{text}: other versions are compared by `contact-viewer compare`; a window has one")
+        raise SceneError(f"{text}: a window has one version of MuJoCo: use `contact-viewer compare` for others")
     if engine not in ENGINES:
         raise SceneError(f"{text}: unknown engine {engine!r}: choose from {', '.join(ENGINES)}")
     log = Path(name).expanduser()
     is_log = log.suffix.lower() in LOG_SUFFIXES and log.suffix.lower() != RUN_SUFFIX
     if (is_log or not name) and shown is None:
-        raise SceneError(f"{text}: the run that is shown has no scene file to show it on")
+        raise SceneError(f"{text}: the shown run has no scene file, which a log needs")
     if is_log and not log.is_file():
         raise SceneError(f"{log}: no such file")
     if is_log or not name:
@@ -87,7 +87,7 @@ def read_source(text: str, shown: Path | None) -> Source:
 def open_source(
     source: Source, shown: Path | None, controllers: Controllers, scene: OpenedScene | None = None
 ) -> Engine:
-    """Open what is to be shown beside a run; `scene`: compiled already. Raises SceneError."""
+    """Open a source to show beside a run; `scene`: the compiled scene, if it is compiled already. Raises SceneError."""
     path, is_own = source.scene, source.scene == shown
     control = None
     if source.log is None and path.suffix.lower() != RUN_SUFFIX and (is_own or bundled_control(path) is None):
@@ -112,7 +112,7 @@ def make_guest(session: Session, engine: Engine, label: str) -> Simulation:
 
 
 def _watch_as(session: Session, engine: Engine) -> None:
-    """Let an engine watch all contacts if the session does, and read sensors as they are read there."""
+    """Let an engine watch all contacts if the session does, and use the session's reduce modes."""
     watches = [any(sensor.virtual for sensor in each.sensors) for each in (session.engine, engine)]
     if watches == [True, False] and engine.can_watch_all:
         engine.watch_all()
@@ -127,16 +127,16 @@ class RunBeside:
 
     run: Simulation
     text: str = ""
-    """Words that it was opened with; empty for a branch, and for the second engine of a choice of two."""
+    """Text that it was opened with; empty for a branch, and for the second engine of `--engine both`."""
     changes: tuple[ModelChange, ...] = ()
-    """Values that differ in a branch."""
+    """Values that a branch changes."""
     is_branch: bool = False
     start: float = 0.0
     """Simulated time at which a branch begins [s]."""
     link: tuple[str, int] | None = None
     """Sensor and number of the touchdown, from 1, that is shown together in both runs; None if the same time is."""
     notes: tuple[str, ...] = ()
-    """Limits of a branch: parts that are not exact, or not asked for again, as sentences."""
+    """Limits of a branch, as sentences: inexact steps, inputs that do not react."""
     watch: FileWatch | None = field(default=None, repr=False)
 
     @property
@@ -155,18 +155,19 @@ class RunsBeside:
         controllers: Controllers,
         watches: bool = True,
     ) -> None:
-        """`edits`: undo for what is saved into the scene. `watches`: True to open changed files again."""
+        """Prepare runs beside. `edits`: undo stack for changes saved into the scene. `watches`: True to reload changed
+        files."""
         self._watches = watches
         self._session, self._notices, self._edits, self._controllers = session, notices, edits, controllers
         self.entries: list[RunBeside] = []
         self.shown: RunBeside | None = None
-        """The one in the picture and in the plots."""
+        """Run beside that is shown in the scene and in plots; None for none."""
         self.comparison: Comparison | None = None
-        """The comparison of all steps that both have, as far as it has come."""
+        """Comparison of the common steps, as far as it has come."""
         self.trouble = ""
-        """Why there is no comparison."""
+        """Reason why there is no comparison; empty if there is one."""
         self.tolerance: float | None = None
-        """Largest difference that counts as none, as in `Judge`; None for bit for bit on one engine, `_OTHER_ENGINE` on
+        """Largest difference that is ignored, as in `Judge`; None for bit for bit on one engine, `_OTHER_ENGINE` on
         two."""
         self._opening: Opening[Engine] | None = None
         self._text = ""
@@ -174,7 +175,7 @@ class RunsBeside:
         self._work: Iterator[int] | None = None
         self._sides: tuple[HistorySide, HistorySide] | None = None
         self._compared: tuple[object, ...] = ()
-        """State of both runs for which the comparison was begun."""
+        """State of both runs when the comparison was started."""
         self._rows: tuple[Comparison, tuple[int, int], list[dict[str, Any]]] | None = None
         self._wanted = self._jumps = False
         self._told: set[Simulation] = set()
@@ -183,7 +184,7 @@ class RunsBeside:
     # What is there
 
     def attach(self, session: Session, controllers: Controllers, same: bool) -> None:
-        """Go on beside a session that has replaced the one before; `same`: on the same scene."""
+        """Continue beside a session that has replaced the one before; `same`: True if it has the same scene."""
         self._session, self._controllers = session, controllers
         twins = [RunBeside(run) for run in session.twins]
         self.entries = [*twins, *(entry for entry in self.entries if entry.run.guest and same)]
@@ -195,7 +196,7 @@ class RunsBeside:
 
     @property
     def is_busy(self) -> bool:
-        """True while something is opened, compared, or stepped to where the shown run is."""
+        """True while a run is being opened, compared, or stepped to the time of the shown run."""
         late = self._session.simulation.has_late_runs
         return (
             self._opening is not None
@@ -206,12 +207,12 @@ class RunsBeside:
 
     @property
     def progress(self) -> str | None:
-        """Name of the file that is being opened, in words; None for none."""
+        """Progress of the file that is being opened, as text; None for none."""
         opening = self._opening
         return None if opening is None or opening.elapsed < 0.3 else f"Opening {printable(opening.path.name)} beside"
 
     def show(self, entry: RunBeside | None) -> None:
-        """Show one of the entries in the picture and in the plots, or none."""
+        """Show an entry in the scene and in plots, or None to hide it."""
         self.shown = entry
         if entry is not None:
             _watch_as(self._session, entry.run.engine)
@@ -220,22 +221,22 @@ class RunsBeside:
         self.drop_comparison()
 
     def add(self, entry: RunBeside) -> None:
-        """Keep an entry and show it. Raises SceneError where there are too many."""
+        """Add an entry and show it. Raises SceneError if there are too many."""
         if len(self.entries) >= _MOST:
-            raise SceneError(f"{_MOST} runs and branches are kept beside this one: remove one first")
+            raise SceneError(f"{_MOST} runs and branches are beside this one already: remove one first")
         self.entries.append(entry)
         self._share()
         entry.run.label = self._distinct(entry)
         self.show(entry)
 
     def remove(self, entry: RunBeside) -> None:
-        """Forget an entry."""
+        """Remove an entry."""
         self.entries.remove(entry)
         if entry is self.shown:
             self.show(self.entries[-1] if self.entries else None)
 
     def replace_by_past(self, entry: RunBeside, past: Simulation) -> None:
-        """Keep the run that was shown until now in place of a branch that goes on as the run."""
+        """Replace a branch that continues as the shown run by the run that was shown before."""
         past.beside, past.guest, past.label, past.until = [], True, _PAST, past.newest_time
         past.observers.clear()
         self.entries = [each for each in self.entries if each.title != _PAST]
@@ -249,7 +250,7 @@ class RunsBeside:
         return next(name for name in (label, *(f"{label} ({k})" for k in range(2, 99))) if name not in others)
 
     def _share(self) -> None:
-        """Share the memory of the history: half of it for the run of the session, the rest for all others."""
+        """Share the memory of the history: half for the shown run, the rest for all others."""
         simulation, megabytes = self._session.simulation, self._session.settings.history_megabytes
         if simulation.history is None or not self.entries:
             return
@@ -264,7 +265,7 @@ class RunsBeside:
     # Opening
 
     def open(self, text: str, replaces: RunBeside | None = None) -> None:
-        """Open a scene, run, log or engine beside; the window goes on until it is ready. Raises SceneError."""
+        """Open a scene, run, log or engine beside; the window continues until it is ready. Raises SceneError."""
         shown = self._session.simulation.engine
         source = read_source(text, shown.path)
         if self._opening is not None:
@@ -291,7 +292,7 @@ class RunsBeside:
             self._notices.add(f"{entry.title}: {note}")
         self.add(entry)
         if not self._has_common(entry):
-            self._notices.add(f"{entry.title} has no sensor in common with this scene: its own are shown")
+            self._notices.add(f"{entry.title} has no sensor in common with this scene: showing its own sensors")
 
     def _has_common(self, entry: RunBeside) -> bool:
         return any(self._session.engine.sensors.has(name) for name in entry.run.engine.sensors.names)
@@ -299,7 +300,7 @@ class RunsBeside:
     # Each frame
 
     def poll(self) -> None:
-        """Take over what was opened, report runs that have failed, and go on with the comparison, for a moment."""
+        """Show a run that was opened, report runs that failed, and continue the comparison for a moment."""
         if self._opening is not None and self._opening.poll():
             opening, self._opening = self._opening, None
             engine = self._notices.attempt(opening.result)
@@ -318,27 +319,25 @@ class RunsBeside:
         self._wanted = False
 
     def close(self) -> None:
-        """Stop opening. Safe twice."""
+        """Stop opening. Calling it twice is safe."""
         if self._opening is not None:
             self._opening.cancel()
 
     # Time
 
     def link_by_time(self) -> None:
-        """Show steps of the same simulated time together."""
+        """Link the runs by simulated time."""
         self._set_lag(None, 0.0)
 
     def link_by_touchdown(self, sensor: str, number: int) -> None:
-        """Show the instants together at which a sensor touches for the n-th time in each run. Raises SceneError."""
+        """Link the runs at the n-th touchdown of a sensor. Raises SceneError."""
         if self.shown is None:
             return
         times = []
         for run, title in ((self._session.simulation, "this run"), (self.shown.run, self.shown.title)):
             found = touchdowns(run, sensor)
             if len(found) < number:
-                raise SceneError(
-                    f"{sensor} has touched down {len(found)} times in {title}: touchdown {number} is not known"
-                )
+                raise SceneError(f"{sensor} has {len(found)} touchdowns in {title}: choose another sensor or number")
             times.append(float(found[number - 1]))
         self._set_lag((sensor, number), times[1] - times[0])
 
@@ -354,18 +353,18 @@ class RunsBeside:
     # Comparing
 
     def want_comparison(self) -> None:
-        """Compare in the next frames, as long as this is called in each and nothing is compared yet."""
+        """Compare in the next frames, if this is called in each and there is no comparison yet."""
         self._wanted = True
 
     def jump(self) -> None:
-        """Pause, and show the first step that differs, once it is found."""
+        """Pause and show the first step that differs, once it is found."""
         self._session.paused = self._jumps = True
         if self._work is None and not self._is_due:
             self._arrive()
 
     @property
     def tolerance_used(self) -> float:
-        """Largest difference that counts as none, as in `Judge`."""
+        """Largest difference that is ignored, as in `Judge`."""
         if self.tolerance is not None or self.shown is None:
             return self.tolerance or 0.0
         names = {run.engine.name.split()[0] for run in (self._session.simulation, self.shown.run)}
@@ -382,7 +381,7 @@ class RunsBeside:
 
     @property
     def part(self) -> float:
-        """Part of the steps that are compared, 0 to 1."""
+        """Part of the steps that was compared, 0 to 1."""
         history = self._session.history
         if self._sides is None or history is None or history.seconds <= 0:
             return 0.0
@@ -390,7 +389,7 @@ class RunsBeside:
 
     @property
     def sensor_rows(self) -> list[dict[str, Any]]:
-        """Figures of each sensor in both runs, see `Comparison.sensors`."""
+        """Values of each sensor in both runs: see `Comparison.sensors`."""
         if self.comparison is None:
             return []
         if self._rows is None or self._rows[0] is not self.comparison or self._rows[1] != self.comparison.taken:
@@ -399,7 +398,7 @@ class RunsBeside:
         return self._rows[2]
 
     def _body_rows(self) -> list[dict[str, Any]]:
-        """Figures of the bodies that touch in both runs, of scenes without sensors; forces by magnitude."""
+        """Values of the bodies that touch in both runs, for scenes without sensors; forces by magnitude."""
         assert self.shown is not None
         rows: list[dict[str, Any]] = []
         own, other, lag = self._session.history, self.shown.run.history, self.shown.run.lag
@@ -435,13 +434,13 @@ class RunsBeside:
         return rows
 
     def drop_comparison(self) -> None:
-        """Forget the comparison: it is of other steps."""
+        """Drop the comparison, which is of other steps."""
         self.comparison, self._work, self._sides, self._compared, self.trouble = None, None, None, (), ""
         self._jumps = False
 
     @property
     def _is_due(self) -> bool:
-        """True if there are steps to compare that were not, and no more are to be expected now."""
+        """True if there are new steps to compare, and no more will come for now."""
         session = self._session
         if self.shown is None or session.history is None or self.shown.run.history is None or self._work is not None:
             return False
@@ -487,7 +486,7 @@ class RunsBeside:
             self._arrive()
 
     def _arrive(self) -> None:
-        """Show the first step that differs, if that was asked for."""
+        """Show the first step that differs, if that was requested."""
         if not self._jumps or self.comparison is None:
             return
         self._jumps = False
@@ -499,16 +498,16 @@ class RunsBeside:
     # Branches
 
     def why_not_branch(self) -> str | None:
-        """Return why the past of this run cannot be branched, as a sentence; None if it can."""
+        """Return the reason why this run cannot be branched, as a sentence; None if it can."""
         session = self._session
         if session.history is None or not session.history.can_resume:
-            return f"{session.engine.name.split()[0]} cannot return to a step: its past cannot be branched"
+            return f"{session.engine.name.split()[0]} cannot return to past steps, which a branch needs"
         if session.num_envs > 1:
-            return "Branches need a scene with one environment"
+            return "Branches need a run with one environment"
         return None
 
     def branch(self, changes: Sequence[ModelChange], step: int | None = None) -> RunBeside:
-        """Begin a branch at a step of the past, by default the one that is shown, and show it. Raises SceneError."""
+        """Start a branch at a past step, by default the shown one, and show it. Raises SceneError."""
         session = self._session
         if (reason := self.why_not_branch()) is not None:
             raise SceneError(reason)
@@ -552,7 +551,7 @@ class RunsBeside:
 
     @property
     def _is_driven(self) -> bool:
-        """True if something sets the inputs of each step, so that those of steps to come are not known."""
+        """True if something sets the inputs of each step, so that inputs of future steps are not known."""
         session = self._session
         return (
             session.simulation.engine.driver() is not None
@@ -564,15 +563,15 @@ class RunsBeside:
         session, history = self._session, self._session.history
         assert history is not None
         if session.source.name:
-            yield f"Inputs are those of {session.source.name}: what would have answered to the change does not."
+            yield f"The inputs are those of {session.source.name}: its controller does not react to the change."
         elif not session.source.continues_from_shown:
-            yield "Inputs are those that were seen of your program: it is not asked again."
+            yield "The inputs are those of your program: it does not react to the change."
         elif run.engine.controller is not None:
-            yield "The controller is asked again, from the state that it had here; what was set by hand is not."
+            yield "The controller is called again, from its state at this step; inputs set by hand are not repeated."
             if history.first:
-                yield f"It starts again at {history.time(history.first):.3f} s: steps before are no longer kept."
+                yield f"It starts at {history.time(history.first):.3f} s, because earlier steps are not in the history."
         elif self._is_driven:
-            yield "Inputs are those of the past: the controller is not asked again."
+            yield "The inputs are the recorded ones: the controller does not react to the change."
         exactness, first = session.source.exactness, session.source.first_number
         if exactness is not None:
             inexact = sum(not exactness.is_exact(each + first) for each in range(step + 1, history.last + 1))
@@ -583,23 +582,24 @@ class RunsBeside:
         elif exactness is None and session.source.continues_from_shown and not self._is_as_then(step):
             yield "The model was changed since: the branch has its values of now, and is not exact."
         if inexact:
-            yield f"{inexact} steps of the past were not re-simulated exactly: the branch is not exact there either."
+            yield f"{inexact} past steps could not be re-simulated exactly: the branch is not exact there either."
 
     def _is_as_then(self, step: int) -> bool:
-        """True if some steps of the past after this one, re-simulated now, say what they said."""
+        """Return True if some past steps after this one give the same results when re-simulated now."""
         history = self._session.history
         assert history is not None
         with visiting(self._session.simulation):
             return all(map(history.go_to, np.linspace(step, history.last, _LOOKS, dtype=int)[1:].tolist()))
 
     def why_not_save(self, entry: RunBeside) -> str | None:
-        """Return why the changes of a branch cannot be written into the scene, as a sentence; None if they can."""
+        """Return the reason why the changes of a branch cannot be written into the scene, as a sentence; None if they
+        can."""
         if (reason := self._session.why_not(Change.FILE)) is not None:
             return reason
         if not entry.changes:
-            return "Nothing is changed in it"
+            return "This run has no changes to save"
         unsaved = [each.key for each in entry.changes if QUANTITIES.get(each.quantity) not in ("", "geom or pair")]
-        return f"{unsaved[0]} cannot be saved from here: write it into the file" if unsaved else None
+        return f"{unsaved[0]} cannot be saved from here: edit the file" if unsaved else None
 
     def save(self, entry: RunBeside) -> None:
         """Write the changed values of a branch into the scene's files, with undo. Raises SceneError."""
@@ -619,7 +619,8 @@ def _visiting_both(one: Simulation, other: Simulation) -> "Iterator[None]":
 
 
 def touchdowns(run: Simulation, sensor: str) -> "np.ndarray[tuple[int], np.dtype[np.float64]]":
-    """Return when a sensor began to touch, by its force and with hysteresis [s], in the steps that a run keeps."""
+    """Return the times at which a sensor began to touch [s], by force with hysteresis, in the steps of a run's
+    history."""
     history = run.history
     if history is None or sensor not in history.curves.names:
         return np.empty(0)
@@ -634,7 +635,7 @@ def touchdowns(run: Simulation, sensor: str) -> "np.ndarray[tuple[int], np.dtype
 
 
 def run_label(text: str) -> str:
-    """Return the name of what was opened, without its folder."""
+    """Return the name of a source without its folder."""
     name, at, engine = text.rpartition("@")
     if at and not name:
         text = engine

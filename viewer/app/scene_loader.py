@@ -22,16 +22,17 @@ T = TypeVar("T")
 Engines = Sequence[Engine]
 """Engine of a scene, and those whose runs are shown beside it."""
 Rebuild = Callable[[Sequence[SceneChange]], tuple[Engine, tuple[RefusedChange, ...]]]
-"""An engine on the same scene with changed sensors, and the changes that do not fit."""
+"""Function that makes an engine of the same scene with changed sensors, and the changes that do not fit."""
 
 
 class SceneLoader:
-    """Opens scenes in a thread of their own, one at a time, and watches the files of the one that runs."""
+    """Open scenes in a thread, one at a time, and watch the files of the running scene."""
 
     def __init__(self, options: Options | None, sensor_edits: SensorEdits) -> None:
-        """`sensor_edits`: changes of the running scene's sensors; it is opened again whenever they change."""
+        """Prepare opening. `sensor_edits`: changes of the running scene's sensors; it is reloaded whenever they
+        change."""
         self.choice = options.engine if options else DEFAULT
-        """Engine of the scenes that are opened from now on."""
+        """Engine choice for the scenes that are opened from now on."""
         self._running_choice = self.choice
         self._envs = options.envs if options else 1
         self._log = (options.log, options.episode, options.period) if options and options.log is not None else None
@@ -43,31 +44,31 @@ class SceneLoader:
         self._next: Path | None = None
         self._watch: FileWatch | None = None
         self._controller: Controller | None = None
-        """Controller of the scene that is being opened again."""
+        """Controller of the scene that is being reloaded."""
         self.rebuild: Rebuild | None = None
-        """Makes the engine of a user's loop again with other sensors: it has no file that could be opened."""
+        """Function that makes the engine of a user's loop with other sensors: it has no file to reload."""
 
         self._offered: Engines | None = None
 
     @property
     def progress(self) -> str | None:
-        """Scene that is being opened and for how long, for the user; None for none."""
+        """Scene that is being opened and the time since, as text; None for none."""
         opening = self._opening
         if opening is None or opening.elapsed < 0.3:
             return None
         return f"Opening {printable(opening.path.name)}: {opening.stage}, {opening.elapsed:.1f} s"
 
     def watch_files(self, engine: Engine) -> None:
-        """Watch the files of a scene that runs now."""
+        """Watch the files of the running scene."""
         self._watch = FileWatch(engine.files) if self._watches and engine.files else None
 
     def open(self, scene: str | Path) -> None:
-        """Open a scene instead of the one that is being opened, if any."""
+        """Open a scene; one that is being opened is cancelled."""
         self._next = find_scene(scene)
         self.cancel()
 
     def offer(self, engine: Engine) -> None:
-        """Show an engine next that a user's loop has brought, and then one with the sensors that were made here."""
+        """Show an engine of a user's loop next, and then one with the sensors that were made here."""
         self._offered, self._tried_edits = [engine], (self._sensor_edits.state[0], ())
 
     def cancel(self) -> None:
@@ -76,8 +77,7 @@ class SceneLoader:
             self._opening.cancel()
 
     def is_busy(self, running: Engine) -> bool:
-        """Return whether a scene is being opened or has to be: the user asked for it, or files or sensors have
-        changed."""
+        """Return True if a scene is being opened or has to be: the user chose it, or files or sensors have changed."""
         if self.rebuild is not None:
             return self._offered is not None or self._is_outdated()
         if self._opening is None and self._next is None and self._is_outdated():
@@ -85,7 +85,8 @@ class SceneLoader:
         return self._opening is not None or self._next is not None
 
     def poll(self, running: Engine) -> Engines | None:
-        """Engines of a scene that is ready, once; raises SceneError for one that failed. Call it once a frame."""
+        """Return the engines of a scene that is ready, once. Raises SceneError if opening failed. Call it once a
+        frame."""
         if self._offered is not None:
             engines, self._offered = self._offered, None
             return engines
@@ -132,7 +133,7 @@ class SceneLoader:
         return [engine]
 
     def _is_outdated(self) -> bool:
-        """True if the running scene's files or its sensor edits have changed."""
+        """Return True if the files of the running scene or its sensor edits have changed."""
         return self._sensor_edits.state != self._tried_edits or (self._watch is not None and bool(self._watch.poll()))
 
     def _keep_edits(self, same: bool, refusals: tuple[RefusedChange, ...]) -> None:
@@ -165,8 +166,8 @@ class SceneLoader:
 
 
 def _result(opening: Opening[T]) -> T:
-    """Return the result of an opening; SceneError also where the file became something else meanwhile, such as a
-    folder, or where its damage showed nowhere else."""
+    """Return the result of an opening. Raises SceneError also if the file was replaced meanwhile, such as by a folder,
+    or its damage showed nowhere else."""
     try:
         return opening.result()
     except SceneError:

@@ -246,7 +246,7 @@ def read_of(text: str) -> Mapping[str, str] | list[str]:
 
 
 def _absolute(text: str) -> str:
-    """A file, or a file and a name in it, with an absolute path."""
+    """Return a file, or a file and a name in it, with an absolute path."""
     path, colon, name = text.rpartition(":")
     return f"{Path(path).absolute()}:{name}" if colon and name.isidentifier() else str(Path(text).absolute())
 
@@ -267,7 +267,7 @@ def as_model(model: MjModel | str | Path) -> MjModel:
 
 
 def _apart(term: str, model: MjModel | str | Path, options: Mapping[str, Any]) -> AuditReport:
-    """Audit in a process of its own, which may crash or hang."""
+    """Audit in a separate process, which may crash or hang."""
     file, _, name = term.rpartition(":")
     if not file or not name.isidentifier():
         raise TermError(f"{term}: name the term as FILE.py:FUNCTION")
@@ -341,7 +341,8 @@ def _audit(term: Any, model: MjModel, path: Path | None, options: Mapping[str, A
         and first.size not in (1, len(targets.names), 3 * len(targets.names))
     ):
         raise TermError(
-            f"{caller.name} returned {first.size} values, and of names {len(targets.names)}: {', '.join(targets.names)}"
+            f"{caller.name} returned {first.size} values, but `of` names {len(targets.names)}: "
+            f"{', '.join(targets.names)}"
         )
     situations = _situations(stage, role, targets, options)
     evidence = gather(stage, caller, targets, situations, every)
@@ -403,11 +404,11 @@ def _guess_role(name: str, value: np.ndarray[Any, Any], caller: Caller) -> str:
         np.unique(value).tolist()
     ) <= {0.0, 1.0}:
         return "contact"
-    raise TermError(f"{name}: say what it is with --as (role=): {', '.join(ROLES)}")
+    raise TermError(f"{name}: give its role with --as (role=): {', '.join(ROLES)}")
 
 
 def _find_targets(stage: Stage, role: str, of: Any, against: str | None, first: np.ndarray[Any, Any]) -> list[Targets]:
-    """What a term is about, and what else it may mean where that is not said: other geoms, and all that is touched."""
+    """Return the targets of a term, and others that it may mean if they are not given: other geoms, all contacts."""
     if role == "grasp":
         if of is None or against is None or against in (FLOOR, ANY):
             raise TermError(
@@ -450,7 +451,7 @@ def _situations(stage: Stage, role: str, targets: Targets, options: Mapping[str,
 
 
 def _reset_differs(caller: Caller, evidence: Evidence) -> bool:
-    """True if a term that was reset gives other values than a new one in the same states."""
+    """Return True if a term that was reset gives other values than a new one in the same states."""
     if not caller._is_class or not hasattr(caller._target, "reset"):
         return False
     ordered = sorted(evidence.snapshots, key=lambda each: int(each.ncon))

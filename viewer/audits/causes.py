@@ -99,7 +99,7 @@ class Signal:
 
     cause: str
     values: Values
-    """(n,) or (n, 3)."""
+    """Values of the quantity, (n,) or (n, 3)."""
     text: str
     key: Any = None
 
@@ -125,7 +125,7 @@ class Judge:
 
     # ------------------------------------------------------------------------------------------------- helpers
     def shifted(self, values: Any, steps: int) -> Any:
-        """Values some control steps before, those of the first step where a situation begins."""
+        """Return the values some control steps before; at the beginning of a situation, those of its first step."""
         index = np.arange(len(values)) - steps
         for block in self.e.blocks():
             index[block] = np.clip(index[block], block.start, block.stop - 1)
@@ -138,7 +138,7 @@ class Judge:
         return near
 
     def core(self, mask: Mask) -> Mask:
-        """Steps around which a mask holds too: what is a step early or late is not wrong there."""
+        """Return the steps around which a mask holds too: a difference of one step there is not an error."""
         width = 2 if self.e.every == 1 else 1
         result = mask.copy()
         for shift in range(1, width + 1):
@@ -146,7 +146,8 @@ class Judge:
         return result
 
     def place(self, wrong: Mask) -> tuple[str, int]:
-        """Situation with most wrong steps, and the physics step in the middle of the longest run of them."""
+        """Return the situation with most wrong steps, and the physics step in the middle of its longest run of wrong
+        steps."""
         if not wrong.any():
             return "", 0
         blocks = list(self.e.blocks())
@@ -157,14 +158,14 @@ class Judge:
         return self.e.situations[number], int(longest[len(longest) // 2] + 1) * self.e.every
 
     def reading(self, output: int | None = None) -> str:
-        """The values that a term reads, for a symptom."""
+        """Return the names of the values that a term reads, for the text of a symptom."""
         names = [read.name for read in self.reads if output is None or output in read.outputs]
         if not names:
             return "it depends on no value that was tried"
         return "it reads " + ", ".join(names[:4]) + (f" and {len(names) - 4} more" if len(names) > 4 else "")
 
     def reads_of(self, output: int) -> list[Read]:
-        """Reads on which an output depends."""
+        """Return the reads on which an output depends."""
         return [read for read in self.reads if output in read.outputs]
 
     def find(self, cause: str, text: str, outputs: Sequence[int], wrong: Mask) -> None:
@@ -178,14 +179,14 @@ class Judge:
         raise NotImplementedError
 
     def other_bodies(self) -> Iterator[tuple[str, Values]]:
-        """Bodies other than the targets that touch the floor, and their normal forces [N], (n,)."""
+        """Yield the bodies other than the targets that touch the floor, and their normal forces [N], (n,)."""
         names, pressed = body_names(self.e.model), self.truth["bodies"]
         for body in np.flatnonzero((pressed > 0).any(axis=0)):
             if int(body) not in self.e.targets.bodies:
                 yield names[body], pressed[:, body]
 
     def signals(self, k: int) -> Iterator[Signal]:
-        """Scalar quantities that a term may have taken for the force on target `k`."""
+        """Yield scalar quantities that a term may use in place of the force on target `k`."""
         t, name = self.truth, self.names[k]
         for part in (1, 2):
             label = f"the tangential force of {name} (tangent{part - 1}), not the normal one"
@@ -213,7 +214,7 @@ class Judge:
             yield Signal("body", pressed, f"the contact of {body}, not of {name}")
 
     def may_read(self, signal: Signal, k: int) -> bool:
-        """True unless the values that a term reads show that it does not take a quantity for a force."""
+        """Return False if the values that a term reads show that it does not use a quantity as the force."""
         names = [read.name for read in self.reads if k in read.outputs or 3 * k in read.outputs]
         if not names or signal.cause not in ("torque", "column"):
             return True
@@ -248,7 +249,7 @@ class Judge:
         return True
 
     def read_cause(self, outputs: Sequence[int], place: Callable[[int], Sequence[int]]) -> tuple[str, str] | None:
-        """The cause that shows in the values on which outputs depend alone, and a sentence.
+        """Return a cause that the values read for outputs show by themselves, and a sentence; None if there is none.
 
         `place`: places in the flattened value that belong to an output.
         """
@@ -262,7 +263,7 @@ class Judge:
 
 
 def are_sides(one: str, other: str) -> bool:
-    """True for two names that differ as left and right do."""
+    """Return True for two names that differ as left and right do."""
     one, other = one.lower(), other.lower()
     if "left" in one + other:
         return one != other and (one.replace("left", "right") == other or one.replace("right", "left") == other)
@@ -271,7 +272,7 @@ def are_sides(one: str, other: str) -> bool:
 
 
 def cause_of_reads(e: Evidence, k: int, reads: Sequence[Read]) -> tuple[str, str] | None:
-    """The cause that the values read for a target give away."""
+    """Return the cause that follows from the values read for a target, and a sentence; None if none does."""
     if not reads:
         return None
     name, body = e.targets.names[k], e.targets.bodies[k]
@@ -309,7 +310,8 @@ def cause_of_reads(e: Evidence, k: int, reads: Sequence[Read]) -> tuple[str, str
 
 
 def beside(e: Evidence, k: int, read: Read) -> str:
-    """The value of a target's own sensor that is one place beside what is read of another sensor; empty if none is."""
+    """Return the value of a target's own sensor that is one place beside the value read of another sensor; empty if
+    there is none."""
     for name, sensor, column, addresses in sensor_units(e.model):
         if (
             column in ("found", "force.normal", "force.z")
@@ -349,7 +351,7 @@ def fit(out: Mask, signal: Values) -> tuple[float, float, bool]:
 
 
 def is_contact(read: Read) -> bool:
-    """True for a value that has to do with contacts."""
+    """Return True for a value that depends on contacts."""
     return bool(read.sensor) or read.name.startswith(("contact list", "cfrc", "qfrc_constraint", "cacc", "qacc"))
 
 
@@ -376,12 +378,12 @@ def size_of(values: Values) -> Values:
 
 
 def relative_error(v: Values, t: Values) -> float:
-    """Relative error in the mean square; infinite where the truth is zero and the value is not."""
+    """Return the relative error in the mean square; infinite if the truth is zero and the value is not."""
     return float(np.sqrt(np.sum((v - t) ** 2)) / max(float(np.sqrt(np.sum(t**2))), 1e-6))
 
 
 def scale_of(v: Values, t: Values) -> tuple[float, float]:
-    """Factor between two quantities, and the share of the first that it does not explain."""
+    """Return the factor between two quantities, and the share of the first that it does not explain."""
     square = float(np.sum(t * t))
     if square < 1e-12 or not np.any(v):
         return 0.0, 1.0

@@ -40,7 +40,7 @@ class ContactJudge(Judge):
         return values > 0
 
     def masks(self) -> tuple[Mask, Mask]:
-        """Steps in which contact is clear, and its absence, (n, targets) each."""
+        """Return True for steps with clear contact, and for steps clearly without, (n, targets) each."""
         physics = np.linalg.norm(self.e.physics["force"], axis=-1)
         on = (physics > self.high).all(axis=1)
         off = (physics == 0).all(axis=1) & ~self.e.physics["touching"].any(axis=1)
@@ -67,7 +67,7 @@ class ContactJudge(Judge):
         return self.result
 
     def mistakes(self, out: Mask, on: Mask, off: Mask) -> tuple[Mask, bool]:
-        """Steps that are clearly wrong, and whether they are too many."""
+        """Return True for clearly wrong steps, and whether they are too many."""
         core_on, core_off = self.core(on), self.core(off)
         missed, false = core_on & ~out, core_off & out
         bad = share_of(missed, core_on) > WRONG or share_of(false, core_off) > WRONG
@@ -128,7 +128,7 @@ class ContactJudge(Judge):
             )
 
     def delay(self, out: Mask, on: Mask, off: Mask) -> float:
-        """Time by which a boolean follows the truth [s]."""
+        """Return the time by which a boolean lags behind the truth [s]."""
         best, least = 0, None
         for steps in range(min(12, len(out) - 1)):
             late = out[steps:]
@@ -139,7 +139,8 @@ class ContactJudge(Judge):
         return best * self.e.control_dt
 
     def lateness(self, out: Mask, pressed: Values) -> tuple[int, bool] | None:
-        """Steps by which a boolean is exactly the truth of before, and True if of physics steps; None if it is not."""
+        """Return the number of steps by which a boolean is exactly the earlier truth, and True if these are physics
+        steps; None if it is not."""
         changes = np.abs(np.diff(out.astype(int))).sum()
         if changes < 4:
             return None
@@ -195,7 +196,7 @@ class ContactJudge(Judge):
         return self.symptom(bad, out, on, off, wrong)
 
     def mirror_fits(self, k: int, out: Mask) -> bool:
-        """True for a term that is never true, and right where all forces have the opposite sign."""
+        """Return True for a term that is never true, and right where all forces have the opposite sign."""
         mirrored, pressed = self.e.mirrored, self.e.pressed
         if out.any() or mirrored is None or mirrored.shape[1] != pressed.shape[1]:
             return False
@@ -204,7 +205,7 @@ class ContactJudge(Judge):
         return bool(on.sum() >= 3 and off.sum() >= 3 and said[on].mean() > 0.8 and said[off].mean() < 0.2)
 
     def after_contact(self, bad: list[int], out: Mask, on: Mask, off: Mask, wrong: list[Mask]) -> bool:
-        """A value that stays after contact is lost: the wrong runs begin where contact ends, and last."""
+        """Find a value that stays after contact is lost: the wrong runs begin where contact ends, and last."""
         latched = 0
         for k in bad:
             false = self.core(off[:, k]) & out[:, k]
@@ -295,7 +296,7 @@ class ContactJudge(Judge):
         return True
 
     def listed(self, bad: list[int], out: Mask, on: Mask, off: Mask, wrong: list[Mask], single: bool) -> bool:
-        """Wrong exactly where a contact is in the list and nothing presses."""
+        """Find a boolean that is wrong exactly if a contact is in the list without force."""
         listed = self.truth["listed"]
         for k in bad:
             mine: Mask = listed.any(axis=1) if single else listed[:, k]
@@ -320,7 +321,7 @@ class ContactJudge(Judge):
         return True
 
     def elsewhere(self, bad: list[int], out: Mask, on: Mask, off: Mask, wrong: list[Mask], single: bool) -> bool:
-        """Wrong exactly where the target touches other things."""
+        """Find a boolean that is wrong exactly while the target touches other objects."""
         other = self.truth["elsewhere"]
         for k in bad:
             mine = other.max(axis=1) if single else other[:, k]
@@ -366,7 +367,7 @@ class ContactJudge(Judge):
 
 
 class GraspJudge(ContactJudge):
-    """One boolean: fingers hold an object."""
+    """Judge of a boolean that is true while fingers hold an object."""
 
     def masks(self) -> tuple[Mask, Mask]:
         push = self.truth["push"]
@@ -448,7 +449,7 @@ class GraspJudge(ContactJudge):
         return bool(without.sum() >= FEW and share_of(without & listed, without) > 0.95)
 
     def distance(self, steps: Mask) -> float:
-        """Largest distance between the object and the nearest finger in some steps [m]."""
+        """Return the largest distance between the object and the nearest finger in some steps [m]."""
         model, e = self.e.model, self.e
         data, farthest = mujoco.MjData(model), 0.0
         for number, block in enumerate(e.blocks()):

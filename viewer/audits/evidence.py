@@ -67,11 +67,11 @@ class Evidence:
         return self.every * self.timestep
 
     def starts(self) -> NDArray[np.bool_]:
-        """True in the first control step of a situation, (n,)."""
+        """Return True in the first control step of a situation, (n,)."""
         return np.append(True, self.where[1:] != self.where[:-1])
 
     def blocks(self) -> Iterable[slice]:
-        """Control steps of each situation."""
+        """Return the control steps of each situation."""
         edges = [*np.flatnonzero(self.starts()).tolist(), len(self.where)]
         return [slice(a, b) for a, b in pairwise(edges)]
 
@@ -132,7 +132,7 @@ def gather(stage: Stage, caller: Caller, targets: Targets, situations: Iterable[
         values += found
         all_states.append(np.array(states))
     if not values:
-        raise TermError("the scene is unstable from its first step: nothing can be said about the term")
+        raise TermError("the scene is unstable from its first step: the term cannot be tested")
     rows = np.array(kept_rows)
     truth, physics = _truths(recording, rows, every)
     chosen, starts = (
@@ -264,11 +264,11 @@ def infer_targets(stage: Stage, count: int, against: str) -> list[Targets]:
             distinct = len(soles) == len(choice) and not set(geoms) & set(names)
             return [make_targets(model, each, against) for each in (choice, *([geoms] if distinct else []))]
     known = ", ".join(feet or by_sensor or by_name) or "nothing that is known"
-    raise TermError(f"the term has {count} outputs, and the robot stands on {known}: name what they are about with of")
+    raise TermError(f"the term has {count} outputs, and the robot stands on {known}: give their targets with `of`")
 
 
 def _stood_on(stage: Stage) -> list[int]:
-    """Geoms that touch the floor while the robot stands, in the model's order."""
+    """Return the geoms that touch the floor while the robot stands, in the model's order."""
     data, situation = stage.data, next(iter(stage.situations()))
     found: set[int] = set()
     for step, _ in enumerate(stage.run(situation)):
@@ -314,7 +314,7 @@ class Read:
     sensor: str = ""
     """Contact sensor that it belongs to."""
     field: str = ""
-    """Its column there, such as `force.normal`."""
+    """Column of the sensor, such as `force.normal`."""
     addresses: tuple[int, ...] = ()
     """Places in sensordata."""
     body: int = -1
@@ -348,7 +348,7 @@ class _Attribution:
         """State with the fewest contacts."""
 
     def mirrored(self, place: int) -> Values:
-        """Value in a state whose sensors and forces have the opposite sign."""
+        """Return the value in a state whose sensors and forces have the opposite sign."""
         mujoco.mj_copyData(self._scratch, self.model, self._snapshots[place])
         for name in ("sensordata", "cfrc_ext", "efc_force"):
             getattr(self._scratch, name)[:] *= -1
@@ -449,7 +449,8 @@ class _Attribution:
             found.append(Read("contact list: count", counted))
 
     def _replaced(self, array: str, place: Any) -> frozenset[int]:
-        """Outputs that change with some values of an array: those of another state, or others than all states have."""
+        """Return the outputs that change if values of an array are replaced: by those of another state, or by others
+        than all states have."""
 
         def copied(data: MjData, donor: MjData) -> None:
             getattr(data, array)[place] = getattr(donor, array)[place]
@@ -468,7 +469,7 @@ class _Attribution:
             found.append(Read(read.name, outputs, read.sensor, read.field, read.addresses, read.body))
 
     def _changes(self, change: Any) -> frozenset[int]:
-        """Outputs of the term that a change of states has an effect on."""
+        """Return the outputs of the term that a change of states affects."""
         outputs: set[int] = set()
         for mine, theirs in self._pairs:
             if mine not in self._baseline:
@@ -499,7 +500,7 @@ class _Attribution:
         return np.stack([caller.probe(data).ravel() for data in (air, air, self._scratch, self._scratch, air)])
 
     def _row_reads(self, place: int, array: str) -> list[Read]:
-        """The same for a term of arrays, with all replacements in one call."""
+        """Return the reads of a term of arrays, with all replacements in one call."""
         if array == "sensordata":
             units = [
                 Read(name, frozenset(), sensor, column, addresses)

@@ -99,7 +99,7 @@ class ForceJudge(Judge):
         return share_of(off & (size_of(self.v[:, k]) > self.tiny), off) > WRONG
 
     def accepted(self, vector: bool) -> dict[str, Values]:
-        """Quantities that are right answers."""
+        """Return the quantities that are right answers."""
         t = self.truth
         if self.role == "force-world":
             return {"the force on the target, world": t["force"], **self.over_substeps("force", vector=True)}
@@ -190,7 +190,7 @@ class ForceJudge(Judge):
         )
 
     def column_shift(self, bad: list[int]) -> int:
-        """Values of sensordata by which three components are read beside a force's three columns; 0 if they are not."""
+        """Return the number of columns in sensordata by which a term reads beside the force; 0 if it does not."""
         shifts = set()
         starts = {
             sensor: min(places)
@@ -206,7 +206,7 @@ class ForceJudge(Judge):
         return shifts.pop() if len(shifts) == 1 else 0
 
     def factor(self, bad: list[int], wrong: Mask) -> bool:
-        """A constant factor on a right quantity."""
+        """Find a constant factor on a right quantity; return False if there is none."""
         for name, truth in self.truths.items():
             scales = [scale_of(self.v[:, k], truth[:, k]) for k in bad]
             if any(left > 0.02 for _, left in scales) or np.ptp([s for s, _ in scales]) > 0.02 * abs(scales[0][0]):
@@ -247,7 +247,7 @@ class ForceJudge(Judge):
         return False
 
     def stale(self, bad: list[int], wrong: Mask) -> bool:
-        """Right in contact, and unchanged after contact is lost."""
+        """Find a value that is right in contact and stays unchanged after contact is lost."""
         for k in bad:
             v, t = self.v[:, k], self.best[:, k]
             on, off = size_of(t) > self.high, size_of(t) == 0

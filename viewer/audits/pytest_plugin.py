@@ -1,4 +1,4 @@
-"""Gives pytest the fixture `contact_truth`, which compares contact functions of your own with the truth."""
+"""Pytest fixture `contact_truth`, which tests your contact functions against MuJoCo."""
 
 import re
 from collections.abc import Callable, Mapping, Sequence

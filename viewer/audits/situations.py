@@ -50,7 +50,7 @@ class Stage:
     """A model, and what can be done with it: held joints, pushes, and a base that can be put anywhere."""
 
     def __init__(self, model: MjModel, seed: int = 0) -> None:
-        """`model`: is only read."""
+        """Prepare a model, which is only read."""
         self.model, self.data = model, mujoco.MjData(model)
         self._random = np.random.default_rng(seed)
         self._reset()
@@ -89,7 +89,7 @@ class Stage:
         return self._free is not None or self._slide is not None
 
     def situations(self, every: int = 1) -> Iterator[Situation]:
-        """The situations that fit any robot. `every`: physics steps of a control step."""
+        """Yield the situations that fit any robot. `every`: physics steps of a control step."""
         if self.can_fall:
             yield Situation("standing", 0.5, self._place(), self._still)
             yield Situation("pushed round", 1.2, self._place(), self._turning(0.35))
@@ -176,14 +176,15 @@ class Stage:
         return Situation(name, len(states) * steps * timestep, lambda: None, drive)
 
     def keyframes(self) -> Iterator[Situation]:
-        """The scene as its program would start it: from every keyframe, with its controls."""
+        """Yield the scene as its program would start it: from every keyframe, with its controls."""
         keys = range(min(self.model.nkey, 3)) if self.model.nkey else (-1,)
         for key in keys:
             name = "scene" if key < 0 else f"keyframe {self.model.key(key).name or key}"
             yield Situation(name, 1.2, lambda key=key: self._reset(key), lambda time: None)  # type: ignore[misc]
 
     def grasps(self, fingers: Sequence[NDArray[np.bool_]], thing: NDArray[np.bool_]) -> Iterator[Situation]:
-        """Situations for fingers and an object with a free joint: geoms of each finger and of the object, (ngeom,)."""
+        """Yield situations for fingers and an object with a free joint: geoms of each finger and of the object,
+        (ngeom,)."""
         body = int(self.model.geom_bodyid[np.flatnonzero(thing)[0]])
         joint = self._free_joint(int(self.model.body_rootid[body]))
         if joint is None or len(fingers) < 2:
@@ -235,7 +236,7 @@ class Stage:
             yield Situation("beside the fingers", 0.2, start, held(lambda time, at=opening: at, beside))  # type: ignore[misc]
 
     def logged(self, states: Sequence[Vector]) -> Situation:
-        """Steps of a user's own run, from its recorded states, which may be some steps apart."""
+        """Return the steps of a user's own run as a situation, from its recorded states, which may be steps apart."""
         timestep = self.model.opt.timestep
         steps = np.round((np.array([state[0] for state in states]) - states[0][0]) / timestep).astype(int)
         places = {int(step): place for place, step in enumerate(steps)}
@@ -248,7 +249,7 @@ class Stage:
         return Situation("log", (int(steps[-1]) + 1) * timestep, lambda: None, drive)
 
     def controlled(self, control: Callable[[MjModel, MjData], object], duration: float) -> Iterator[Situation]:
-        """The scene under a user's own controller, from every keyframe."""
+        """Yield the scene under a user's own controller, from every keyframe."""
         for each in self.keyframes():
             name = f"controlled, {each.name}"
             yield Situation(name, duration, each.start, lambda time: (control(self.model, self.data), None)[1])
@@ -281,7 +282,7 @@ class Stage:
             mujoco.mj_resetData(self.model, self.data)
 
     def _find_base(self) -> int:
-        """Root body of the heaviest tree that moves as a whole; 0 if there is none."""
+        """Return the root body of the heaviest free-floating tree; 0 if there is none."""
         model = self.model
         roots = [body for body in range(1, model.nbody) if model.body_parentid[body] == 0]
         roots = [root for root in roots if self._free_joint(root) is not None or self._vertical_slide(root) is not None]
@@ -347,7 +348,7 @@ class Stage:
         mujoco.mj_forward(self.model, self.data)
 
     def _holding_controls(self) -> Vector:
-        """Controls with which servos stay where they are: the keyframe's, or those of the pose."""
+        """Return the controls with which servos keep their position: those of the keyframe, or of the pose."""
         controls = self.data.ctrl.copy()
         if not controls.any():
             for each in self._servos:
@@ -441,7 +442,7 @@ class Stage:
         return not self.can_fall
 
     def _moves(self, joint: int, fingers: Sequence[NDArray[np.bool_]]) -> bool:
-        """True if a joint moves a finger but not all fingers at once."""
+        """Return True if a joint moves a finger but not all fingers at once."""
         body = int(self.model.jnt_bodyid[joint])
         moved = []
         for finger in fingers:
@@ -476,5 +477,5 @@ class Stage:
 
 
 def _swing(time: float, start: float) -> float:
-    """Opening that goes from one limit to the other and back, 0 to 1."""
+    """Return the opening that moves from one limit to the other and back, 0 to 1."""
     return float(0.5 + (start - 0.5) * np.cos(2 * np.pi * time / 0.8))

@@ -99,7 +99,7 @@ def _raise_late(number: int, frame: Any) -> None:
 
 
 def _one_line(error: BaseException) -> str:
-    """Kind and message of an error, and the line of the user's file at which it was raised."""
+    """Return the kind and message of an error, and the line of the user's file that raised it."""
     package = str(Path(__file__).parent)
     frames = [
         each for each in traceback.extract_tb(error.__traceback__) if not each.filename.startswith((package, "<frozen"))
@@ -154,7 +154,8 @@ class Caller:
         library: str | None = None,
         limit: float = 60.0,
     ) -> None:
-        """`call`: expression of the call in place of the parameters' names. `limit`: wall time of all calls [s]."""
+        """Prepare calls. `call`: expression of the call in place of the parameters' names. `limit`: wall time of all
+        calls [s]."""
         if library is not None and library not in LIBRARIES:
             raise TermError(f"library {library!r} is not one of {', '.join(LIBRARIES)}")
         if not callable(term):
@@ -260,17 +261,17 @@ class Caller:
                 raise TermError(f"{self.name} returned shape {result.shape} for {count} environments")
 
     def probe(self, data: MjData) -> Values:
-        """Value after one physics step."""
+        """Return the value after one physics step."""
         self.physics_step(data)
         return self.value(data)
 
     def inputs(self, data: MjData) -> list[Any]:
-        """Copies of the arrays that a term of arrays takes in a state."""
+        """Return copies of the arrays that a term of arrays uses in a state."""
         assert self._plan is not None
         return [self._argument(name, data, raw=True) for name in self._plan.names]
 
     def rows(self, inputs: Sequence[Sequence[Any]]) -> Values:
-        """Values of a batched term for many states' inputs, (n, ...)."""
+        """Return the values of a batched term for the inputs of many states, (n, ...)."""
         assert self._plan is not None
         columns = [np.stack(each) if isinstance(each[0], np.ndarray) else each[0] for each in zip(*inputs, strict=True)]
         result = _as_array(self._invoke(columns), self.name)
@@ -279,7 +280,7 @@ class Caller:
         return result
 
     def value(self, data: MjData) -> Values:
-        """Value in a state, as an array without the axis of environments."""
+        """Return the value in a state, as an array without the axis of environments."""
         assert self._plan is not None
         self._used, self._data = True, data
         if self._call is not None:
@@ -349,7 +350,7 @@ class Caller:
             self.restart()
 
     def fresh(self) -> "Caller":
-        """The same term with a state of its own."""
+        """Return the same term with a new state."""
         twin = copy.copy(self)
         if self._is_class:
             twin._make()
@@ -396,7 +397,7 @@ class Caller:
         return np.array(value, copy=True)
 
     def _environment(self, data: MjData) -> Any:
-        """A stand-in for an environment, with the names by which frameworks know model and data."""
+        """Return a stand-in for an environment, with the names that frameworks use for model and data."""
         env, library = self._env, self._plan.library if self._plan is not None else self._library
         batch: Any = data if library == "numpy" else View(data, self._convert, True)
         sim = SimpleNamespace(model=self.model, mj_model=self.model, data=batch, mj_data=data)
@@ -466,7 +467,7 @@ def _as_array(result: Any, name: str) -> Values:
 
 
 def _required(function: Any) -> tuple[str, ...]:
-    """Names of parameters without a default."""
+    """Return the names of parameters without a default."""
     try:
         parameters = inspect.signature(function).parameters.values()
     except (TypeError, ValueError):
@@ -476,7 +477,7 @@ def _required(function: Any) -> tuple[str, ...]:
 
 
 def _parameters(function: Any, name: str) -> tuple[str, ...]:
-    """Names of the parameters that are given to a term. Raises TermError for those that nobody can fill."""
+    """Return the names of the parameters to pass to a term. Raises TermError for unknown ones."""
     names = _required(function)
     known = (*_MODEL, *_DATA, *_ENV, *_TIME)
     unknown = [each for each in names if each not in known and each not in ARRAYS]
@@ -492,7 +493,7 @@ def _parameters(function: Any, name: str) -> tuple[str, ...]:
 
 
 def _guess_library(term: Any) -> str:
-    """The library whose arrays a term computes with, by the names in its code."""
+    """Return the library whose arrays a term computes with, by the names in its code."""
     members = [term]
     if inspect.isclass(term) or not inspect.isroutine(term):
         kind = term if inspect.isclass(term) else type(term)
@@ -532,7 +533,7 @@ def _guess_library(term: Any) -> str:
 
 
 def _content(cell: Any) -> Any:
-    """The value of a closure's cell; None while it has none."""
+    """Return the value of a closure's cell; None while it has none."""
     try:
         return cell.cell_contents
     except ValueError:

@@ -88,7 +88,7 @@ class TimeJudge(ContactJudge):
         return self.result
 
     def bands(self) -> tuple[Values, Values]:
-        """Least and largest time in the air [s], (n, targets), over what counts as contact."""
+        """Return the least and largest time in the air [s], (n, targets), for all thresholds of contact."""
         e = self.e
         found = []
         physics = np.linalg.norm(e.physics["force"], axis=-1)
@@ -134,7 +134,8 @@ class TimeJudge(ContactJudge):
         return float(fitting.mean()) if np.ptp(v) > 0.05 else 0.0
 
     def settled(self, k: int | None) -> Mask:
-        """Steps well inside of contact or of the air, of one target or of all, where nothing is paid for landing."""
+        """Return True for steps well within contact or the air, of one target or of all, without rewards for
+        landing."""
         on, off = (self.core(self.core(mask)) for mask in (self.on, self.off))
         before = on.copy()
         for steps in range(1, 6):
@@ -143,9 +144,10 @@ class TimeJudge(ContactJudge):
         return each[:, k] if k is not None else each.all(axis=1)
 
     def reward_slope(self, v: Values, k: int | None) -> float | None:
-        """Growth with the time in the air of a value that is paid at touchdowns alone; None if it is no such value.
+        """Return the growth, with the time in the air, of a value that is paid at touchdowns only; None for other
+        values.
 
-        1 where there are too few touchdowns to tell.
+        1 if there are too few touchdowns to decide.
         """
         paid, settled = np.abs(v) > 1e-7, self.settled(k)
         if not paid.any() or share_of(paid & settled, settled) > 0.002:
@@ -160,7 +162,7 @@ class TimeJudge(ContactJudge):
         return float(slope) if np.std(rest) < 0.1 * np.std(v[long]) else 1.0
 
     def is_last(self, v: Values, k: int) -> bool:
-        """True for the length of the last complete time in the air."""
+        """Return True if a value is the duration of the last complete time in the air."""
         best = 0.0
         physics = np.linalg.norm(self.e.physics["force"], axis=-1)[..., k]
         for level in (1e-9, 1.0, self.high):
@@ -262,7 +264,7 @@ class TimeJudge(ContactJudge):
 
 
 def contact_times_of(judge: TimeJudge, k: int) -> Values:
-    """Time since contact began [s], (n,)."""
+    """Return the time since contact began [s], (n,)."""
     times = np.zeros(len(judge.size))
     for block in judge.e.blocks():
         pressed = judge.size[block, k] > 1.0

@@ -17,27 +17,28 @@ from .term import TermError
 
 Values = NDArray[np.float64]
 Mask = Any
-"""An array of booleans; reductions of such have no type that is an array."""
+"""Array of booleans; reductions of it have no array type."""
 FLOOR, ANY = "floor", "any"
 
 
 @dataclass(frozen=True)
 class Targets:
-    """Whose contacts with what are asked for."""
+    """Objects whose contacts are tested, and the other side of these contacts."""
 
     names: tuple[str, ...]
     members: Mask
-    """Geoms of each, (targets, ngeom)."""
+    """Geoms of each target, (targets, ngeom)."""
     against: Mask
     """Geoms that count as the other side of each, (targets, ngeom)."""
     bodies: tuple[int, ...]
-    """Body of each."""
+    """Body of each target."""
     other: str
-    """The other side, for a reader."""
+    """Name of the other side, for messages."""
 
 
 def find_geoms(model: MjModel, name: str) -> Mask:
-    """Geoms of a body (with what is welded to it), of a geom, or of the moving side of a contact sensor, (ngeom,).
+    """Return the geoms of a body (with bodies welded to it), of a geom, or of the moving side of a contact sensor,
+    (ngeom,).
 
     Raises TermError for an unknown name.
     """
@@ -69,7 +70,8 @@ def _hangs_on(model: MjModel, body: int, root: int) -> bool:
 
 
 def sensor_side(model: MjModel, sensor: int) -> Mask | None:
-    """Geoms of the side of a contact sensor that moves, (ngeom,); None if it has none, or is no contact sensor."""
+    """Return the geoms of the moving side of a contact sensor, (ngeom,); None if it has none, or is not a contact
+    sensor."""
     if model.sensor_type[sensor] != mujoco.mjtSensor.mjSENS_CONTACT:
         return None
     for kind, index in reversed(sensor_targets(model, sensor)):
@@ -118,7 +120,7 @@ class Recording:
         del self._steps[len(self._steps) - count :]
 
     def arrays(self) -> dict[str, Values]:
-        """Values of all steps, (steps, targets, ...), by name."""
+        """Return the values of all steps, (steps, targets, ...), by name."""
         model, targets, steps = self.model, self.targets, len(self._steps)
         geoms, forces, frames, active = (np.concatenate([step[i] for step in self._steps]) for i in range(4))
         frames = frames.reshape(-1, 3, 3)

@@ -61,7 +61,7 @@ class Screen:
         return True
 
     def newest(self) -> tuple[int, Picture | None]:
-        """The newest picture and its number."""
+        """Return the newest frame and its number."""
         with self._lock:
             return self._number, self._picture
 
@@ -75,7 +75,7 @@ def _is_same(first: Picture, second: Picture) -> bool:
 
 
 class Client:
-    """One browser. A slow one gets fewer pictures, never older ones."""
+    """Connection of one browser. A slow one gets fewer frames, never older ones."""
 
     def __init__(self, sock: web.WebSocketResponse, transport: asyncio.Transport, screen: Screen, h264: bool) -> None:
         self._socket, self._transport, self._screen = sock, transport, screen
@@ -100,7 +100,7 @@ class Client:
         self._taken, self._second = 0, 0.0
         """Messages that were taken in the second that began then."""
         self.round_trip = 0.0
-        """From sending a picture until it is on the browser's screen [s], smoothed."""
+        """Time from sending a frame until it is on the browser's screen [s], smoothed."""
 
     @property
     def frame_rate(self) -> float:
@@ -109,7 +109,7 @@ class Client:
         return float(sum(now - moment < 1.0 for moment in self._shown))
 
     def wake(self) -> None:
-        """There is something to send."""
+        """Wake the sender: there is something to send."""
         self._work.set()
 
     def tell(self, message: dict[str, Any]) -> None:
@@ -141,7 +141,7 @@ class Client:
             self._encoder.close()
 
     def _cut(self, sending: "asyncio.Task[None]") -> None:
-        """A browser that would get no more pictures is disconnected: it comes back by itself."""
+        """Disconnect a browser that would get no more frames; it reconnects by itself."""
         if sending.cancelled():
             return
         self._transport.abort()

@@ -81,7 +81,7 @@ class H264Encoder:
         return kind, b"".join(bytes(packet) for packet in context.encode(frame))
 
     def close(self) -> None:
-        """Free what it holds."""
+        """Free the encoder."""
         # Their threads end now, and not when Python next looks for garbage.
         self._context = self._reformatter = None
 

@@ -25,7 +25,7 @@ class Inbox:
         return len(self._messages)
 
     def add(self, message: Message) -> None:
-        """From the thread that receives."""
+        """Add a message; called by the receiving thread."""
         with self._lock:
             before = self._messages[-1] if self._messages else {}
             kind = message.get("type")
@@ -38,7 +38,7 @@ class Inbox:
                 self._messages.append(message)
 
     def pop(self) -> list[Message]:
-        """Return, and forget, the oldest messages that one frame can apply without missing a press or a turn."""
+        """Pop and return the oldest messages that one frame can apply without missing a press or a turn."""
         popped: list[Message] = []
         seen: dict[str, Message] = {}
         with self._lock:
@@ -48,7 +48,7 @@ class Inbox:
 
 
 def _follows(message: Message, seen: dict[str, Message]) -> bool:
-    """True if a frame that has seen some changes, by kind and name, can take this message too; adds it to them."""
+    """Add a message to the input of a frame, and return True; False if it has to wait for the next frame."""
     kind = message.get("type")
     if kind in ("move", "wheel", "button") and "wheel" in seen and not _are_near(seen["wheel"], message):
         # A frame knows one place of the mouse, the last: the wheel would turn what is there.
@@ -76,12 +76,12 @@ def _follows(message: Message, seen: dict[str, Message]) -> bool:
 
 
 def _are_near(first: Message, second: Message) -> bool:
-    """True if the mouse was at about the same place."""
+    """Return True if two messages have the mouse at about the same place."""
     return all(abs(number_of(first, axis) - number_of(second, axis)) <= _SAME_PLACE for axis in ("x", "y"))
 
 
 def number_of(message: Message, name: str) -> float:
-    """One of its numbers, such that a window can take it; 0 for anything else."""
+    """Return a number of a message within the range that a window accepts; 0 for anything else."""
     value = message.get(name, 0.0)
     # JSON has whole numbers of any length, and Python's reader knows NaN and infinity.
     if not isinstance(value, int | float) or not abs(value) <= sys.float_info.max:

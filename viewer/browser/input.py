@@ -69,7 +69,7 @@ _LONGEST_CODE = 32
 
 
 def find_key(code: str, key: str) -> imgui.Key | None:
-    """ImGui's key of a browser's `code` (the place on the keyboard) and `key` (what is printed there)."""
+    """Return ImGui's key for a browser's `code` (the place on the keyboard) and `key` (the character printed there)."""
     if not code.isascii() or len(code) > _LONGEST_CODE:
         return None
     if len(key) == 1 and key.isascii() and key.isalpha():
@@ -129,11 +129,11 @@ def apply(message: dict[str, Any]) -> None:
 
 
 def cursor() -> str:
-    """The shape of the mouse cursor, as style sheets name it."""
+    """Return the shape of the mouse cursor, as style sheets name it."""
     return _CURSORS.get(imgui.MouseCursor_(imgui.get_mouse_cursor()), "default")
 
 
 def text_of(message: dict[str, Any]) -> str:
-    """Its text, without halves of characters, which JSON allows and nothing else takes."""
+    """Return the text of a message without surrogates, which JSON allows and ImGui does not."""
     text = message.get("text")
     return text.encode("utf-8", "ignore").decode() if isinstance(text, str) else ""

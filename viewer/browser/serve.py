@@ -31,7 +31,7 @@ _SWITCH_TIME = 5e-4
 
 
 Opened = Callable[[Server], None]
-"""Is called once browsers can come."""
+"""Function that is called once browsers can connect."""
 
 
 def serve_scene(options: Options, host: str, port: int | None, opened: Opened) -> None:

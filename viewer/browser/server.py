@@ -33,7 +33,7 @@ _MOST_UNVERIFIED = 64
 _TIME_TO_SHOW = 10.0
 """Longest until that request [s]."""
 _PAUSE = 0.2
-"""Until the next one is accepted if the machine could not [s]."""
+"""Time until the next connection is accepted if the machine could not accept one [s]."""
 _LOOPBACK = ("127.0.0.1", "localhost", "::1")
 _MAX_CLIENTS = 16
 _MAX_MESSAGE = 1 << 20
@@ -94,7 +94,7 @@ class Server:
         self._uploads.cleanup()
 
     def announce(self) -> None:
-        """There is another picture."""
+        """Announce a new frame to the clients."""
         self._call(lambda client: client.wake())
 
     def tell_all(self, message: dict[str, Any]) -> None:
@@ -177,7 +177,7 @@ class Server:
         return response
 
     def _is_host_ours(self, request: web.Request) -> bool:
-        """True unless another name was made to point at this machine. A tunnel may have another port."""
+        """Return False for a foreign host name that points at this machine. A tunnel may have another port."""
         name = _address_of(f"//{request.headers.get('Host', '')}").hostname
         return name in (*_LOOPBACK, self.host) or self.host in ("0.0.0.0", "::")
 
@@ -253,7 +253,7 @@ class Server:
 
 
 def _is_origin_ours(request: web.Request) -> bool:
-    """True if a page of this very address asks, or none: a browser adds where a page comes from."""
+    """Return True if a request comes from a page of this server, or from no page: browsers send the origin."""
     origin = request.headers.get("Origin")
     if origin is None:
         return request.path != "/stream" and request.method == "GET"
@@ -261,7 +261,7 @@ def _is_origin_ours(request: web.Request) -> bool:
 
 
 def _address_of(text: str) -> SplitResult:
-    """The parts of an address; empty ones of what is none."""
+    """Return the parts of an address; missing ones are empty."""
     try:
         return urlsplit(text)
     except ValueError:
@@ -274,7 +274,7 @@ def _page_file(name: str, kind: str) -> web.Response:
 
 
 def _bind(host: str, wanted: int | None) -> socket.socket:
-    """A listening socket on the wanted port, or on the first free one from `PORT` on."""
+    """Return a listening socket on the wanted port, or on the first free one from `PORT` on."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     reason = ""
     for port in [wanted] if wanted is not None else range(PORT, PORT + _PORTS):

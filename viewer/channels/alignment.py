@@ -20,7 +20,7 @@ _MATCHED = 0.1
 _FEWEST, _FEWEST_FOR_DRIFT = 3, 6
 """Touchdowns that have to match for a shift, and for a difference of the clocks' rates ..."""
 _DRIFT_SPAN, _MOST_DRIFT = 5.0, 2e-3
-"""... within at least this time [s], and by at most this part."""
+"""Shortest time over which a drift is found [s], and largest drift."""
 _REFINED, _ROUNDS = 3, 7
 """Shifts of which the best is chosen after they were refined, and how often the reach is halved."""
 _SCORED = 10_000
@@ -31,7 +31,7 @@ _GRID = 2**20
 """Most values of a curve that is shifted over another one."""
 _LEAST_CORRELATION = 0.3
 _BETTER = 0.15
-"""By how much a mapping has to be better than the one that was given to be named."""
+"""Margin by which another mapping has to fit better than the given one to be named."""
 _MOST_SWAPPED = 6
 """Curves up to which all mappings are tried; of more, those with two of them swapped."""
 
@@ -40,9 +40,9 @@ class Curve(NamedTuple):
     """Values over time."""
 
     times: Numbers
-    """In ascending order [s], (n,)."""
+    """Times in ascending order [s], (n,)."""
     values: Numbers
-    """(n,)."""
+    """Values at these times, (n,)."""
 
     @property
     def period(self) -> float:

@@ -44,7 +44,7 @@ class Samples:
     times: Numbers
     """Simulated time [s], (n,)."""
     values: Numbers
-    """In the channel's unit, (n,)."""
+    """Values in the channel's unit, (n,)."""
 
 
 class Channel:
@@ -201,7 +201,7 @@ class Channels:
         self.limits: list[Limit] = []
         """Values at which the run pauses."""
         self.on_limit: Callable[[Limit, float, float], None] = lambda limit, time, value: None
-        """Called when a limit is passed, with the time [s] and the value."""
+        """Function that is called when a limit is passed, with the time [s] and the value."""
 
     def __iter__(self) -> Iterator[Channel]:
         return iter(self._channels.values())

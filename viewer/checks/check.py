@@ -80,7 +80,7 @@ class Report:
     starts: tuple[str, ...] = ()
     """States that runs began with."""
     trouble: str = ""
-    """Why the scene could not be read or run; empty if it could."""
+    """Reason why the scene could not be read or run; empty if it could."""
     ignored: int = 0
     """Findings that are not reported because they are ignored."""
     seconds: float = 0.0
@@ -124,7 +124,7 @@ class _Found:
         self.findings.append(finding)
 
     def told(self) -> list[Finding]:
-        """The findings, with the other starts that show them."""
+        """Return the findings, with the other starts that show them."""
         return [
             replace(finding, message=f"{finding.message.rstrip('.')} (also from {', '.join(self.also[i])}).")
             if self.also.get(i)
@@ -253,7 +253,7 @@ _RUN_RULES = {rule.name for rule in RULES if rule.run is not None and rule.stati
 
 
 def _log_of(options: CheckOptions, subject: Subject) -> str | None:
-    """File of the log that is re-simulated; of a saved run its own."""
+    """Return the file of the log that is re-simulated; for a saved run the run itself."""
     return options.log or (str(subject.path) if subject.scene.log is not None else None)
 
 
@@ -273,7 +273,7 @@ def _is_ignored(finding: Finding, ignores: list[Ignore]) -> bool:
 
 
 def _unused(ignores: list[Ignore], ran: list[str], wanted: list[Rule], subject: Subject) -> list[Finding]:
-    """Notes on ignores of the scene itself that ignore nothing."""
+    """Return notes on ignores in the scene that ignore nothing."""
     known = {rule.name for rule in wanted if rule.static is not None or ran}
     if "unused-ignore" not in {rule.name for rule in wanted}:
         return []

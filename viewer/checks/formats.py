@@ -225,7 +225,7 @@ def _replacement(edit: Edit) -> dict[str, Any]:
 
 
 def _common(one: str, other: str) -> int:
-    """Number of characters that two texts begin with."""
+    """Return the number of characters that two texts have in common at the beginning."""
     differing = (place for place, (a, b) in enumerate(zip(one, other, strict=False)) if a != b)
     return next(differing, min(len(one), len(other)))
 
@@ -272,5 +272,5 @@ def write_baseline(reports: Sequence[Report], baseline: Path) -> int:
 
 
 def _relative(report: Report, baseline: Path) -> str:
-    """Path of a scene as seen from a baseline's folder, the same on every machine."""
+    """Return the path of a scene relative to a baseline's folder, the same on every machine."""
     return Path(os.path.relpath(Path(report.path).resolve(), baseline.resolve().parent)).as_posix()

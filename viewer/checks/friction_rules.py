@@ -25,13 +25,13 @@ _BETTER = 3.0
 
 
 def ineffective_friction(subject: Subject) -> Iterator[Finding]:
-    """Geoms whose friction could have no effect on what they stand on; without a run nobody knows whether they do."""
+    """Yield geoms whose friction cannot affect the geoms they stand on; only a run shows whether they touch."""
     pairs = subject.pairs
     yield from _mixing(subject, pairs, Severity.NOTE)
 
 
 def friction_in_contact(subject: Subject, run: Run) -> Iterator[Finding]:
-    """Geoms whose friction had no effect in contacts that pressed."""
+    """Yield geoms whose friction had no effect in contacts with a force."""
     pressed = (run.normal > 0) & (run.geoms >= 0).all(axis=1)
     pairs = np.unique(np.sort(run.geoms[pressed], axis=1), axis=0)
     yield from _mixing(subject, pairs, Severity.WARNING)
@@ -97,7 +97,7 @@ def _mixing_finding(subject: Subject, pairs: NDArray[np.intp], severity: Severit
 
 
 def _pair_friction(subject: Subject, pairs: NDArray[np.intp]) -> Iterator[Finding]:
-    """Geoms with a friction of their own in contacts whose <pair> has another."""
+    """Yield geoms with their own friction in contacts whose <pair> has another."""
     model = subject.model
     places = find_declared_pairs(model, pairs)
     own = model.geom_friction[pairs[:, 1], 0]
@@ -118,7 +118,7 @@ def _pair_friction(subject: Subject, pairs: NDArray[np.intp]) -> Iterator[Findin
 
 
 def too_large(subject: Subject) -> Iterator[Finding]:
-    """Friction at which pyramidal cones let things sink."""
+    """Yield friction that is so large that bodies sink with pyramidal cones."""
     model = subject.model
     if model.opt.cone != _PYRAMIDAL or not len(subject.pairs):
         return
@@ -177,7 +177,7 @@ def sink_depth(friction: float, cone: int) -> float:
 
 
 def impratio(subject: Subject) -> Iterator[Finding]:
-    """An impratio that pyramidal cones turn into harder normals."""
+    """Yield an impratio that makes normals harder with pyramidal cones."""
     ratio = float(subject.model.opt.impratio)
     if subject.model.opt.cone == _PYRAMIDAL and ratio > 1 and len(subject.pairs):
         yield Finding(
@@ -198,16 +198,16 @@ class _Creep:
     body1: int
     body2: int
     speed: float
-    """[m/s]"""
+    """Speed [m/s]."""
     use: float
     """Part of the possible friction that is used."""
     normal: float
-    """[N]"""
+    """Normal force [N]."""
     rows: NDArray[np.intp]
 
 
 def creep(subject: Subject, run: Run) -> Iterator[Finding]:
-    """Contacts that hold, far from sliding, and still move."""
+    """Yield contacts that hold, far from sliding, and still move."""
     found = _creeping(subject, run)
     for group in in_groups(found, lambda each: _mover(subject, each)):
         worst = max(group, key=lambda each: each.speed)
@@ -235,7 +235,7 @@ def creep(subject: Subject, run: Run) -> Iterator[Finding]:
 
 
 def _mover(subject: Subject, creep: _Creep) -> int:
-    """Root of the tree that is held: the one that no actuator drives, else the lighter one."""
+    """Return the root of the tree that is held: the one without actuators, else the lighter one."""
     pair = [body for body in (creep.body1, creep.body2) if not subject.fixed[body]]
     return int(subject.model.body_rootid[min(pair, key=lambda body: (subject.driven[body], subject.weights[body]))])
 
@@ -296,7 +296,7 @@ def _creeping(subject: Subject, run: Run, anything: bool = False) -> list[_Creep
 
 
 def _overlaps(subject: Subject, run: Run, rows: NDArray[np.intp], weight: float) -> bool:
-    """True if two bodies overlap at the start, and push each other out."""
+    """Return True if two bodies overlap at the start, and push each other out."""
     first = rows[run.at[rows] == 0]
     return bool(len(first) and run.dist[first].min() < -1e-3 and run.normal[first].sum() > 3 * weight)
 
@@ -342,7 +342,7 @@ def _as_text(values: dict[str, str]) -> str:
 
 
 def _speed_with(subject: Subject, start: Start, worst: _Creep, values: dict[str, float]) -> tuple[float | None, str]:
-    """Speed of the same contact with other options, and a few words on it; None if it is lost."""
+    """Return the speed of the same contact with other options, and a note on it; None if contact is lost."""
     run = simulate(subject.with_options(values), start, RunOptions())
     if run.unstable:
         return None, "the simulation diverges"

@@ -27,7 +27,7 @@ _MESHES_MAX = 40
 
 
 def duplicates(subject: Subject) -> Iterator[Finding]:
-    """Geoms of one body that have the same shape at the same place and both collide."""
+    """Yield geoms of one body that have the same shape at the same place and both collide."""
     model = subject.model
     able = np.flatnonzero(subject.able)
     if not len(able):
@@ -78,7 +78,7 @@ def duplicates(subject: Subject) -> Iterator[Finding]:
 
 
 def _meet_alike(subject: Subject, one: int, other: int) -> bool:
-    """True if two geoms collide with a common third one."""
+    """Return True if two geoms collide with a common third one."""
     able = np.flatnonzero(subject.able)
     possible = [
         find_obstacles(subject.model, np.stack([np.full(len(able), geom), able], axis=1)) == Obstacle.NONE
@@ -95,7 +95,7 @@ def _meet_alike(subject: Subject, one: int, other: int) -> bool:
 
 
 def visual_geoms(subject: Subject) -> Iterator[Finding]:
-    """Geoms that are meant to be seen only, and collide."""
+    """Yield visual geoms that collide."""
     model = subject.model
     meets = np.zeros(model.ngeom, bool)
     meets[np.unique(subject.pairs)] = True
@@ -143,7 +143,7 @@ def _class_names(subject: Subject) -> list[str]:
 
 
 def mass_twice(subject: Subject) -> Iterator[Finding]:
-    """Bodies whose visual meshes add to the mass of their collision geoms."""
+    """Yield bodies whose visual meshes add to the mass of their collision geoms."""
     model = subject.model
     seen_only = np.flatnonzero(~subject.able & (model.geom_type == _MESH) & (model.geom_dataid >= 0))
     if not len(seen_only):
@@ -194,7 +194,7 @@ def mass_twice(subject: Subject) -> Iterator[Finding]:
 
 
 def _mass(subject: Subject, spec_geom: Any, geom: int) -> float:
-    """Mass that a geom gives to its body [kg]."""
+    """Return the mass that a geom gives to its body [kg]."""
     given = float(spec_geom.mass)
     if not math.isnan(given):
         return given
@@ -224,13 +224,13 @@ def mesh_triangles(subject: Subject, mesh: int) -> Values:
 
 
 def _mesh_points(subject: Subject, mesh: int) -> Values:
-    """Vertices of a mesh [m], in the frame of its geoms, (n, 3)."""
+    """Return the vertices of a mesh [m], in the frame of its geoms, (n, 3)."""
     start, count = int(subject.model.mesh_vertadr[mesh]), int(subject.model.mesh_vertnum[mesh])
     return np.asarray(subject.model.mesh_vert[start : start + count], float)
 
 
 def ghost_contact(subject: Subject, run: Run) -> Iterator[Finding]:
-    """Contacts of meshes that press where nothing of the mesh is."""
+    """Yield contacts of meshes with a force at a place without the mesh."""
     model = subject.model
     found: dict[int, tuple[float, int]] = {}
     looked = 0
@@ -264,7 +264,7 @@ def ghost_contact(subject: Subject, run: Run) -> Iterator[Finding]:
 
 
 def _local(run: Run, row: int, geom: int) -> Values:
-    """Position of a contact in the frame of one of its geoms, as it was then."""
+    """Return the position of a contact in the frame of one of its geoms, at that time."""
     side = int(run.geoms[row, 1] == geom)
     rotation, origin = run.pose_of(row, side)
     point: Values = (run.positions[row] - origin) @ rotation
@@ -272,7 +272,7 @@ def _local(run: Run, row: int, geom: int) -> Values:
 
 
 def _distance(triangles: Values, point: Values) -> float:
-    """Distance of a point from the nearest of many triangles [m]."""
+    """Return the distance of a point from the nearest of many triangles [m]."""
     a, b, c = triangles[:, 0] - point, triangles[:, 1] - point, triangles[:, 2] - point
     best = min(float((corner**2).sum(axis=1).min()) for corner in (a, b, c))
     for one, other in ((a, b), (b, c), (c, a)):
@@ -293,7 +293,7 @@ def _distance(triangles: Values, point: Values) -> float:
 
 
 def hull_differs(subject: Subject) -> Iterator[Finding]:
-    """Meshes whose convex hull, which collides, is much emptier than they look."""
+    """Yield meshes whose convex hull, which collides, is much larger than the mesh."""
     model = subject.model
     meets = np.zeros(model.ngeom, bool)
     meets[np.unique(subject.pairs)] = True
@@ -326,7 +326,7 @@ def hull_differs(subject: Subject) -> Iterator[Finding]:
 
 
 def _hollowness(subject: Subject, data: Any, mesh: int, geom: int) -> tuple[float, float, float]:
-    """Part of a mesh's hull that lies open, how deep the openings are, and the hull's thinnest side [m]."""
+    """Return the open part of a mesh's hull, the depth of the openings [m], and the hull's thinnest side [m]."""
     model = subject.model
     graph = int(model.mesh_graphadr[mesh])
     if graph < 0:

@@ -59,7 +59,7 @@ def find_scenes(targets: Sequence[str]) -> tuple[list[str], int]:
 
 
 def _in_folder(folder: Path) -> tuple[list[str], int]:
-    """Scenes in a folder, and how many others they include."""
+    """Return the scenes in a folder, and the number of other files that they include."""
     files = sorted(path for path in folder.rglob("*") if path.suffix.lower() in SUFFIXES[:2] and path.is_file())
     scenes, included = [], set()
     for path in files:
@@ -145,7 +145,7 @@ def _start(files: list[str], options: CheckOptions, allowed: float) -> _Process:
 
 
 def _end(worker: Worker, late: bool, allowed: float) -> str:
-    """Why a process has no report of a scene."""
+    """Return the reason why a process has no report of a scene."""
     if late or worker.timed_out:
         return f"took longer than {allowed:g} s"
     if worker.over_memory:

@@ -1,4 +1,4 @@
-"""Gives pytest the fixture `contact_check`, which fails a test for what is wrong with a scene's contacts."""
+"""Pytest fixture `contact_check`, which fails a test if a scene's contacts have problems."""
 
 from collections.abc import Callable, Sequence
 from typing import Any

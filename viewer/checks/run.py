@@ -36,7 +36,7 @@ class RunOptions:
     limit: float = 20.0
     """Wall time after which a run is ended [s]."""
     control: Callable[[], Controller] | None = None
-    """Makes what drives the scene."""
+    """Function that makes the controller of the scene; None without one."""
     log: str | None = None
     """File of states and controls to re-simulate in place of runs."""
 
@@ -50,7 +50,7 @@ class Run:
     steps: list[int] = field(default_factory=list)
     """Step that each instant belongs to; 0 is the first."""
     trouble: str = ""
-    """Why the run ended early; empty if it did not."""
+    """Reason why the run ended early; empty if it did not."""
     unstable: bool = False
     """True if it ended because the simulation diverged."""
     dropped: int = 0
@@ -90,7 +90,7 @@ class Run:
 
     @staticmethod
     def _poses(model: MjModel, data: MjData) -> tuple[NDArray[np.generic], ...]:
-        """Positions and orientations of the two geoms of each contact, which only meshes need."""
+        """Return positions and orientations of the two geoms of each contact, which only meshes need."""
         if not model.nmesh:
             return (np.zeros((data.ncon, 2, 3)), np.zeros((data.ncon, 2, 9)))
         geoms = data.contact.geom
@@ -119,7 +119,7 @@ class Run:
 
     @cached_property
     def bodies(self) -> NDArray[np.intp]:
-        """Their bodies, the smaller number first; -1 for a flex, (rows, 2)."""
+        """Bodies of the pairs, the smaller number first; -1 for a flex, (rows, 2)."""
         owners = np.append(self.subject.model.geom_bodyid, -1)
         return np.sort(owners[self.geoms], axis=1)
 
@@ -279,5 +279,5 @@ def _replay(engine: Engine, options: RunOptions, keep: Callable[[int], None], en
 
 
 def _touch_columns(model: MjModel) -> NDArray[np.intp]:
-    """Places in `sensordata` of the touch sensors, in their order."""
+    """Return the columns of the touch sensors in `sensordata`, in their order."""
     return model.sensor_adr[model.sensor_type == _TOUCH]

@@ -26,7 +26,7 @@ _WARP_SLOTS = 64
 
 
 def never_collides(subject: Subject) -> Iterator[Finding]:
-    """Contact sensors that can never report a contact."""
+    """Yield contact sensors that can never report a contact."""
     model = subject.model
     never, dead = never_matching(model, [each.sensor_id for each in subject.declared]), []
     for sensor in (each for each in subject.declared if each.sensor_id in never):
@@ -106,7 +106,7 @@ def _touch_remedy(subject: Subject, body: int) -> str:
 
 
 def _welded_children(subject: Subject, body: int, colliding: NDArray[np.bool_]) -> list[int]:
-    """Bodies below one that have no joint between and collide."""
+    """Return the bodies below one that are welded to it and collide."""
     model = subject.model
     same = (model.body_weldid == model.body_weldid[body]) & colliding
     found = []
@@ -120,7 +120,7 @@ def _welded_children(subject: Subject, body: int, colliding: NDArray[np.bool_]) 
 
 
 def touch_loads(subject: Subject, run: Run) -> Iterator[Finding]:
-    """Touch sensors that read much less than what presses on their body."""
+    """Yield touch sensors that read much less than the force on their body."""
     model = subject.model
     touch = np.flatnonzero(model.sensor_type == _TOUCH)
     if model.nflex or not len(touch) or not run.instants:
@@ -199,14 +199,14 @@ def _outside(subject: Subject, run: Run, sensors: list[int], body: int) -> str:
 
 
 def _jointed_children(subject: Subject, body: int, sensed: set[int]) -> list[int]:
-    """Bodies right below one, moved by joints, without touch sensors."""
+    """Return the bodies right below one that are moved by joints and have no touch sensors."""
     model = subject.model
     children = np.flatnonzero((model.body_parentid == body) & (model.body_dofnum > 0) & (np.arange(model.nbody) > 0))
     return [child for child in children.tolist() if child not in sensed]
 
 
 def wrong_target(subject: Subject) -> Iterator[Finding]:
-    """Contact sensors of a body that leave out geoms it carries without a joint."""
+    """Yield contact sensors of a body that leave out geoms welded to it."""
     model = subject.model
     colliding = np.bincount(model.geom_bodyid[subject.able], minlength=model.nbody) > 0
     found = []
@@ -235,7 +235,7 @@ def wrong_target(subject: Subject) -> Iterator[Finding]:
 
 
 def contacts_lost(subject: Subject, run: Run) -> Iterator[Finding]:
-    """Contacts that found no memory, or no slot in a sensor's array."""
+    """Yield contacts that did not fit into memory, or into a sensor's slots."""
     if run.dropped:
         yield Finding(
             "contacts-lost",
@@ -278,7 +278,7 @@ def contacts_lost(subject: Subject, run: Run) -> Iterator[Finding]:
 
 
 def proximity(subject: Subject, run: Run) -> Iterator[Finding]:
-    """Pairs that are listed as contacts while they are apart, because of a gap."""
+    """Yield pairs that are listed as contacts while they do not touch, because of a gap."""
     apart = (run.dist > run.limit) & (run.dist > 0) & (run.geoms >= 0).all(axis=1)
     if not apart.any():
         return
@@ -310,7 +310,7 @@ def proximity(subject: Subject, run: Run) -> Iterator[Finding]:
 
 
 def other_engines(subject: Subject) -> Iterator[Finding]:
-    """Contact sensors that read otherwise on the engine that was asked for."""
+    """Yield contact sensors that read differently on the chosen engine."""
     engine, declared = subject.other_engine, subject.declared
     if engine is None or not declared:
         return

@@ -110,7 +110,7 @@ class CheckOptions:
     versions: tuple[str, str] | None = None
     """Versions of MuJoCo to compare."""
     engine: str | None = None
-    """Another engine that the scene is to run on."""
+    """Other engine that the scene is to run on; None for none."""
     fail_on: Severity = Severity.WARNING
     tries_fixes: bool = True
     """False to leave out what tries fixes, which takes runs."""

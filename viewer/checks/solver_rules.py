@@ -27,7 +27,7 @@ _CYLINDER = int(mujoco.mjtGeom.mjGEOM_CYLINDER)
 
 
 def stiff(subject: Subject) -> Iterator[Finding]:
-    """Contacts that ask for a time constant below two steps."""
+    """Yield contacts with a time constant below two time steps."""
     model = subject.model
     dt = float(model.opt.timestep)
     meets = np.zeros(model.ngeom, bool)
@@ -58,7 +58,7 @@ def stiff(subject: Subject) -> Iterator[Finding]:
 
 
 def stops_early(subject: Subject, run: Run) -> Iterator[Finding]:
-    """Contact forces that more iterations of the solver would change."""
+    """Yield contact forces that more iterations of the solver would change."""
     model = subject.model
     if not run.states or run.unstable:
         return
@@ -120,7 +120,7 @@ def stops_early(subject: Subject, run: Run) -> Iterator[Finding]:
 
 
 def _forces_at(model: MjModel, data: MjData, state: Values) -> Values:
-    """Contact forces of a state [N], (contacts, 3)."""
+    """Return the contact forces of a state [N], (contacts, 3)."""
     mujoco.mj_setState(model, data, state, STATE)
     mujoco.mj_forward(model, data)
     return contact_forces(model, data, np.arange(data.ncon))[:, :3]
@@ -133,7 +133,7 @@ def _error(forces: Values, truth: Values) -> float:
 
 
 def other_versions(subject: Subject) -> Iterator[Finding]:
-    """Contacts that differ between two versions of MuJoCo."""
+    """Yield contacts that differ between two versions of MuJoCo."""
     if subject.versions is None or not len(subject.pairs):
         return
     first, last = (_version(text) for text in subject.versions)

@@ -22,7 +22,7 @@ Jammed = tuple[int, int, float, float, NDArray[np.intp]]
 
 
 def self_contact(subject: Subject, run: Run) -> Iterator[Finding]:
-    """Bodies of one tree that press on each other from the start on."""
+    """Yield bodies of one tree that press on each other from the start."""
     roots = subject.model.body_rootid
     for group in in_groups(_jammed(subject, run), lambda each: int(roots[each[0]])):
         group.sort(key=lambda each: -each[2])
@@ -54,7 +54,7 @@ def _pairs_text(subject: Subject, pairs: list[Jammed]) -> str:
 
 
 def _jammed(subject: Subject, run: Run) -> Iterator[Jammed]:
-    """Pairs of bodies of one tree that press on each other from the start on."""
+    """Yield pairs of bodies of one tree that press on each other from the start."""
     model = subject.model
     for one, other, rows in run.body_pairs():
         if model.body_rootid[one] != model.body_rootid[other] or model.body_weldid[one] == model.body_weldid[other]:
@@ -68,7 +68,7 @@ def _jammed(subject: Subject, run: Run) -> Iterator[Jammed]:
 
 
 def _joints_between(subject: Subject, one: int, other: int) -> int:
-    """Number of bodies with joints on the way from one body to another of its tree."""
+    """Return the number of bodies with joints on the path from one body to another of its tree."""
     model = subject.model
 
     def above(body: int) -> list[int]:
@@ -108,7 +108,7 @@ def _exclude(subject: Subject, run: Run, pairs: list[tuple[int, int]]) -> Callab
 
 
 def overlap_at_start(subject: Subject, run: Run) -> Iterator[Finding]:
-    """Bodies that begin inside each other and are thrown apart."""
+    """Yield bodies that overlap at the start and are thrown apart."""
     found, jammed = [], {each[:2] for each in _jammed(subject, run)}
     for one, other, rows in run.body_pairs():
         weight = float(min(subject.weights[one], subject.weights[other]))
@@ -148,13 +148,13 @@ def _times(weights: float) -> str:
 
 
 def _geoms_of(subject: Subject, run: Run, row: int, body: int) -> tuple[int, int]:
-    """The two geoms of a row, that of a body first."""
+    """Return the two geoms of a row, that of a body first."""
     one, other = run.geoms[row].tolist()
     return (one, other) if subject.model.geom_bodyid[one] == body else (other, one)
 
 
 def unstable(subject: Subject, run: Run) -> Iterator[Finding]:
-    """Runs that MuJoCo had to reset."""
+    """Yield runs that MuJoCo had to reset."""
     if run.unstable:
         yield Finding(
             "unstable",

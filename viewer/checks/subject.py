@@ -38,7 +38,7 @@ class Start:
     """A state that runs begin with."""
 
     label: str
-    """Such as `key home`."""
+    """Label of the start, such as `key home`."""
     key: int | None = None
     """Number of the keyframe."""
     data: MjData | None = None
@@ -49,7 +49,7 @@ class Subject:
     """A compiled scene, with what several rules need of it."""
 
     def __init__(self, scene: LoadedScene, data: MjData | None = None) -> None:
-        """`data`: state that runs begin with, in place of keyframes."""
+        """Prepare a scene. `data`: state that runs begin with, in place of keyframes."""
         self.scene, self.model = scene, scene.model
         self.data = data
         path = scene.path
@@ -310,6 +310,6 @@ def _insert_section(path: Path, element: str) -> Edit:
     text = read_text(path)
     root, _ = find_sections(path, text)
     if root.close is None:
-        raise SceneError(f"{path}: an empty scene has nothing to mend")
+        raise SceneError(f"{path}: an empty scene has nothing to fix")
     newline = "\r\n" if "\r\n" in text else "\n"
     return make_edit(path, text, text[: root.open.end] + f"{newline}  {element}" + text[root.open.end :])

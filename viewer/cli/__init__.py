@@ -16,20 +16,20 @@ from typing import TextIO
 
 COMMANDS = {
     "scenes": "list the bundled scenes",
-    "check": "find what is wrong with the contacts of scenes, and mend it",
-    "audit": "find what is wrong with a contact function of your own",
+    "check": "find and fix problems of the contacts of scenes",
+    "audit": "test your own contact function, and name its errors",
     "inspect": "describe every contact sensor's array",
-    "compare": "set two runs side by side: the first step that differs, and why",
-    "cure": "find the smallest change after which something does not happen",
+    "compare": "compare two runs: the first step that differs, and why",
+    "cure": "find the smallest change that avoids slip, creep, lost contact, ...",
     "record": "record a video without a window",
-    "page": "write a run as one HTML page to show to others",
+    "page": "write a run as one HTML page to share",
     "export": "write the contacts of every step to a data file",
     "events": "list when contacts begin and end",
-    "sweep": "simulate many runs and keep the figures of every sensor",
-    "report": "show what came of a sweep, as a page and a table",
-    "sensors": "write the contact sensors that a robot without any needs",
-    "doctor": "check what this machine has, and say what to install",
-    "completion": "print the script that completes command lines in bash, zsh or fish",
+    "sweep": "simulate many runs and save metrics of every sensor",
+    "report": "summarise a sweep, as a page and a table",
+    "sensors": "write contact sensors for a robot without any",
+    "doctor": "check this machine, and list what to install",
+    "completion": "print the completion script for bash, zsh or fish",
 }
 """Command and summary. Each is a module here with `parser()` and `run(arguments)`; `view` is the one without a name."""
 
@@ -77,7 +77,7 @@ def _run(argv: Sequence[str] | None) -> int:
         if error.errno in _FULL and error.filename is None:
             # Errors of files name them, and those of the standard output do not.
             _drop(sys.stdout)
-            print(f"{PROGRAM}: the standard output cannot be written ({error.strerror})", file=sys.stderr)
+            print(f"{PROGRAM}: cannot write to the standard output ({error.strerror})", file=sys.stderr)
             return 2
         if error.errno != errno.EIO:
             raise

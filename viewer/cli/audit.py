@@ -1,4 +1,4 @@
-"""`contact-viewer audit SCENE FILE.py:FUNCTION`: find what is wrong with a contact function of your own."""
+"""`contact-viewer audit SCENE FILE.py:FUNCTION`: test a user's contact function, and name its errors."""
 
 import argparse
 import json
@@ -15,9 +15,9 @@ from .progress import plural
 def parser() -> Parser:
     parser = Parser(
         "audit",
-        "Compare a reward, an observation or a termination of your own with the truth: standing, falling,\n"
-        "pushed round, upside down, grasping. Says which named values it reads, in which situations it is wrong,\n"
-        "and the cause where a rule is specific. The function runs in a process of its own.\n"
+        "Test your own reward, observation or termination against MuJoCo's contacts: standing, falling, pushed\n"
+        "round, upside down, grasping. Reports the named values that it reads, the situations in which it is\n"
+        "wrong, and the cause if it is known. The function runs in a separate process.\n"
         "Exit code 0 if it agrees, 1 for findings, 2 if it could not be audited.",
         examples=(
             "audit robot.xml terms.py:feet_contact             # contact of the feet, found by their sensors",
@@ -28,32 +28,44 @@ def parser() -> Parser:
         ),
     )
     parser.add_argument("scene", metavar="SCENE", help="file or name of a bundled scene")
-    parser.add_argument("term", metavar="FILE.py:NAME", help="the function or class")
-    group = parser.add_argument_group("what it is")
-    group.add_argument("--as", dest="role", choices=ROLES, help="default: by its name and value")
+    parser.add_argument("term", metavar="FILE.py:NAME", help="function or class to test")
+    group = parser.add_argument_group("function")
     group.add_argument(
-        "--of", metavar="[NAME=]BODY,...", help="bodies, geoms or contact sensors of its outputs, in order"
+        "--as", dest="role", choices=ROLES, help="quantity that it returns; default: by its name and values"
     )
     group.add_argument(
-        "--against", metavar="floor|any|BODY", help="the other side; the object of a grasp; default: floor"
+        "--of", metavar="[NAME=]BODY,...", help="bodies, geoms or contact sensors of its outputs, in their order"
     )
     group.add_argument(
-        "--control-steps", type=number(1, 10000, int), default=1, metavar="N", help="physics steps a call; default: 1"
+        "--against",
+        metavar="floor|any|BODY",
+        help="other side of the contacts, or the object of a grasp; default: floor",
     )
-    group.add_argument("--call", metavar="EXPRESSION", help="how to call it as f, with model, data, sensordata, env")
+    group.add_argument(
+        "--control-steps", type=number(1, 10000, int), default=1, metavar="N", help="physics steps per call; default: 1"
+    )
+    group.add_argument(
+        "--call", metavar="EXPRESSION", help="expression that calls it as f, with model, data, sensordata, env"
+    )
     group.add_argument("--lib", choices=LIBRARIES, help="library of the arrays; default: by the names in the code")
     group.add_argument(
-        "--rel", type=number(1e-6, 10.0), default=0.05, metavar="X", help="error of forces; default: 0.05"
+        "--rel",
+        type=number(1e-6, 10.0),
+        default=0.05,
+        metavar="X",
+        help="relative error that a force may have; default: 0.05",
     )
     group = parser.add_argument_group("runs")
-    group.add_argument("--log", metavar="FILE", help="a log or saved run of your own, in place of runs of ours")
-    group.add_argument("--control", metavar="FILE[:NAME]", help="Python file with control(model, data): a run more")
+    group.add_argument("--log", metavar="FILE", help="log or saved run to use in place of the built-in runs")
     group.add_argument(
-        "--limit", type=number(0.1, 1e5), default=60.0, metavar="S", help="wall time of all calls [s]; default: 60"
+        "--control", metavar="FILE[:NAME]", help="Python file with control(model, data), for an additional run"
+    )
+    group.add_argument(
+        "--limit", type=number(0.1, 1e5), default=60.0, metavar="S", help="most wall time of all calls [s]; default: 60"
     )
     group = parser.add_argument_group("output")
     group.add_argument("--json", action="store_true", help="print the report as JSON")
-    group.add_argument("--junit", metavar="FILE", help="write JUnit's XML")
+    group.add_argument("--junit", metavar="FILE", help="write a JUnit XML report")
     group.add_argument("--save-run", metavar="DIR", help="save a run (.cvrun) of each disagreement")
     return parser
 

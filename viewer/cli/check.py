@@ -1,4 +1,4 @@
-"""`contact-viewer check SCENE...`: find what is wrong with the contacts of scenes, and mend it."""
+"""`contact-viewer check SCENE...`: find and fix problems of the contacts of scenes."""
 
 import argparse
 import difflib
@@ -26,13 +26,13 @@ ENGINES = ("mjx", "warp", "motrix")
 def parser() -> Parser:
     parser = Parser(
         "check",
-        "Find what is wrong with the contacts of scenes: sensors that can never fire, touch sensors that miss,\n"
+        "Find and fix problems of the contacts of scenes: sensors that can never fire, touch sensors that miss,\n"
         "bodies that jam or overlap, objects that creep in a grasp, friction without effect, and more. Rules look at\n"
         "the model and at a short run from every keyframe; a fix is tried before it is offered.\n"
         "Exit code 0 if clean, 1 for findings at --fail-on, 2 if a scene could not be read or run.",
         examples=(
             "check robot.xml                          # static rules, and a run of 1 s from each keyframe",
-            "check robots/ --static                   # all scenes of a folder, nothing is stepped",
+            "check robots/ --static                   # all scenes of a folder, without runs",
             "check robot.xml --fix                    # apply fixes that change no behaviour",
             "check robot.xml --unsafe-fix --diff      # print all fixes that helped, as a patch",
             "check . --format sarif --output out.sarif",
@@ -41,45 +41,51 @@ def parser() -> Parser:
     )
     parser.add_argument("scenes", nargs="*", metavar="SCENE", help="file, folder, pattern or bundled scene; repeatable")
     group = parser.add_argument_group("rules")
-    group.add_argument("--select", metavar="RULE,...", help="these rules only")
-    group.add_argument("--extend-select", metavar="RULE,...", default="", help="these rules as well")
+    group.add_argument("--select", metavar="RULE,...", help="run only these rules")
+    group.add_argument("--extend-select", metavar="RULE,...", default="", help="run these rules as well")
     group.add_argument(
-        "--ignore", metavar="RULE[(NAME)],...", action="append", default=[], help="not these; with names, not for these"
+        "--ignore",
+        metavar="RULE[(NAME)],...",
+        action="append",
+        default=[],
+        help="skip these rules; with names, only for these objects",
     )
     group.add_argument("--explain", metavar="RULE", help="print the page of a rule")
     group.add_argument("--list", action="store_true", help="list the rules")
-    group.add_argument("--mujoco", metavar="A..B", help="also note what changes between two versions of MuJoCo")
-    group.add_argument("--engine", choices=ENGINES, help="also note what this engine reads otherwise")
+    group.add_argument("--mujoco", metavar="A..B", help="also report what changes between two versions of MuJoCo")
+    group.add_argument("--engine", choices=ENGINES, help="also report what this engine treats differently")
     group = parser.add_argument_group("runs")
-    group.add_argument("--static", action="store_true", help="step nothing")
+    group.add_argument("--static", action="store_true", help="check the model only, without a run")
     group.add_argument(
         "--duration", type=number(1e-3, 1e4), metavar="S", help="simulated time of a run [s]; default: 1"
     )
     group.add_argument("--control", metavar="FILE[:NAME]", help="Python file with control(model, data)")
     group.add_argument("--param", action="append", default=[], metavar="KEY=VALUE", help="set a constant of that file")
-    group.add_argument("--log", metavar="FILE", help="re-simulate a log of states and controls in place of runs")
+    group.add_argument("--log", metavar="FILE", help="re-simulate a log of states and controls in place of the runs")
     group.add_argument(
         "--limit",
         type=number(0.1, 1e5),
         default=60.0,
         metavar="S",
-        help="wall time for a scene's runs [s]; default: 60",
+        help="most wall time of a scene's runs [s]; default: 60",
     )
-    group.add_argument("--jobs", type=number(1, 1024, int), metavar="N", help="processes; default: one per core")
+    group.add_argument(
+        "--jobs", type=number(1, 1024, int), metavar="N", help="number of processes; default: one per core"
+    )
     group = parser.add_argument_group("fixes")
     group.add_argument("--fix", action="store_true", help="apply fixes that helped and change no behaviour")
     group.add_argument("--unsafe-fix", action="store_true", help="apply all fixes that helped")
     group.add_argument("--diff", action="store_true", help="print fixes as a patch, and change no file")
     group = parser.add_argument_group("output")
-    group.add_argument("--format", choices=list(FORMATS), default="text", help="default: text")
-    group.add_argument("--output", metavar="FILE", help="write to a file")
+    group.add_argument("--format", choices=list(FORMATS), default="text", help="format of the report; default: text")
+    group.add_argument("--output", metavar="FILE", help="write the report to a file")
     group.add_argument("--statistics", action="store_true", help="count findings by rule")
-    group.add_argument("--baseline", metavar="FILE", help="report only what is not in this file")
+    group.add_argument("--baseline", metavar="FILE", help="report only findings that are not in this file")
     group.add_argument("--update-baseline", action="store_true", help="write all findings into that file")
     group.add_argument(
         "--fail-on", choices=[s.word for s in Severity], help="least severity for exit code 1; default: warning"
     )
-    group.add_argument("--exit-zero", action="store_true", help="exit code 0 also with findings")
+    group.add_argument("--exit-zero", action="store_true", help="exit with code 0 also with findings")
     return parser
 
 
@@ -92,7 +98,7 @@ def run(arguments: argparse.Namespace) -> int:
         print("\n".join(f"{name:{width}}  {summary(name)}" for name in NAMES))
         return 0
     if not arguments.scenes:
-        raise UsageError("check needs a scene: a file, a folder, or a bundled scene's name")
+        raise UsageError("check needs a scene: give a file, a folder, or the name of a bundled scene")
     if arguments.update_baseline and arguments.baseline is None:
         raise UsageError("--update-baseline needs --baseline FILE")
     options = _options(arguments)
@@ -123,7 +129,7 @@ def _options(arguments: argparse.Namespace) -> CheckOptions:
     if arguments.control is not None and arguments.log is not None:
         raise UsageError("a log has its own controls: leave out --control")
     if arguments.param and arguments.control is None:
-        raise UsageError("--param is a constant of a controller, which --control names")
+        raise UsageError("--param sets a constant of a controller: give --control")
     given = {
         "duration": arguments.duration,
         "fail_on": None if arguments.fail_on is None else Severity[arguments.fail_on.upper()],
@@ -150,7 +156,7 @@ def _options(arguments: argparse.Namespace) -> CheckOptions:
 
 
 def _absolute(control: str) -> str:
-    """A controller's file, in full: other processes have other working folders."""
+    """Return a controller's file with an absolute path: other processes have other working folders."""
     path, colon, name = control.partition(":")
     return f"{Path(path).absolute()}{colon}{name}"
 
@@ -201,7 +207,7 @@ def _mended(before: Report, options: CheckOptions, arguments: argparse.Namespace
             for edit in reversed(fix.edits):
                 edit.undone().save()
             refused.add(chosen.fingerprint)
-            report(f"note: {shown_path(before.path)}: {fix.description} did not mend {chosen.rule}: undone")
+            report(f"note: {shown_path(before.path)}: {fix.description} did not fix {chosen.rule}: undone")
             continue
         report(f"{shown_path(before.path)}: {chosen.rule}: {fix.description}: {fix.before} to {fix.after}")
         current = after
@@ -214,7 +220,7 @@ def _applies(finding: Finding, arguments: argparse.Namespace) -> bool:
 
 
 def _persists(chosen: Finding, after: Report) -> bool:
-    """True if a finding is still there, and says the same."""
+    """Return True if a finding is still found with the same text."""
     return any(each.fingerprint == chosen.fingerprint and each.message == chosen.message for each in after.findings)
 
 

@@ -33,8 +33,8 @@ SCENE@mujoco==3.11.0 for those of another release of MuJoCo, from the same start
 that follow A or B apply to it alone; those before A to both. With one scene, MuJoCo (A) and MotrixSim (B) step it.
 
 With --mujoco FIRST..LAST the published releases between two are bisected for the first that differs from FIRST. Each
-takes every step from the same state: that of the run here. A release is installed once, into the user's cache
-folder, with uv or pip.
+release runs every step from the state that the run here had. It is installed once, into the user's cache folder, with
+uv or pip.
 
 Steps are compared bit for bit, or within --tolerance: of the first step whose contacts differ, the first link of the
 chain that differs is named: inputs, pair list, contact points, normal or distance, mixed parameters, solved force.
@@ -77,8 +77,8 @@ class _Parser(Parser):
 def parser() -> Parser:
     parser = _Parser(
         "compare",
-        "Set two runs side by side: what differs in their scenes, the first step that differs and why, and the "
-        "contacts and forces of every sensor. With one scene: MuJoCo and MotrixSim.",
+        "Compare two runs: differences of their scenes, the first step that differs and why, and contacts and "
+        "forces of every sensor. With one scene: MuJoCo and MotrixSim.",
         _EPILOG,
         examples=(
             "compare scene.xml old.cvrun                          # a golden run, in CI",
@@ -88,25 +88,27 @@ def parser() -> Parser:
             "compare run.cvrun walk.mcap --map left=/ft.wrench.force.z   # what the robot measured",
         ),
     )
-    parser.add_argument("scene", metavar="A [B]", help="scene, saved run, or SCENE@ENGINE; options follow each")
+    parser.add_argument(
+        "scene", metavar="A [B]", help="scene, saved run, or SCENE@ENGINE, each followed by its options"
+    )
     parser.add_argument(
         "--duration",
         type=number(0.001, _MAX_DURATION),
         metavar="S",
-        help="simulated seconds; default: 10, or all of a saved run or log",
+        help="simulated time [s]; default: 10, or all of a saved run or log",
     )
     parser.add_argument(
         "--tolerance",
         type=number(0.0, 1e6),
         metavar="T",
-        help="largest difference that counts as none, relative beyond 1; default: 0, bit for bit",
+        help="largest difference that is ignored, relative for values above 1; default: 0, bit for bit",
     )
     parser.add_argument(
         "--match",
         type=number(0.0, 1e6),
         default=0.02,
         metavar="S",
-        help="time within which a touchdown or lift-off of both counts as the same; default: 0.02",
+        help="largest time between the same touchdown or lift-off in both runs [s]; default: 0.02",
     )
     parser.add_argument(
         "--mujoco", metavar="FIRST..LAST", help="find the first release between two that differs from FIRST"
@@ -114,12 +116,11 @@ def parser() -> Parser:
     parser.add_argument(
         "--until",
         metavar="WHAT",
-        help="what differs with --mujoco: contacts, state, or sensor:NAME for the array of any sensor; "
-        "default: contacts",
+        help="with --mujoco, compare contacts, state, or sensor:NAME for the array of any sensor; default: contacts",
     )
     parser.add_argument("--json", action="store_true", help="print JSON")
     parser.add_argument(
-        "-o", "--output", metavar="FILE", help="both runs' forces in every step: .csv, .npz or .parquet"
+        "-o", "--output", metavar="FILE", help="write the forces of both runs in every step: .csv, .npz or .parquet"
     )
     parser.add_argument("--sensor", action="append", default=[], metavar="NAME", help="only this sensor; repeatable")
     measured.add_arguments(parser)
@@ -133,7 +134,9 @@ def parser() -> Parser:
         help="set a value of the model: friction:foot=0.5, margin=0, cone=elliptic, mass:box=2; repeatable",
     )
     parser.add_argument("--envs", type=number(1, 65536, int), default=1, metavar="N", help="number of environments")
-    parser.add_argument("--env", type=number(0, 65535, int), default=0, metavar="I", help="which of them; default: 0")
+    parser.add_argument(
+        "--env", type=number(0, 65535, int), default=0, metavar="I", help="environment to compare, from 0; default: 0"
+    )
     add_control_arguments(parser)
     add_log_arguments(parser)
     return parser
@@ -231,7 +234,7 @@ def _open(arguments: argparse.Namespace, text: str, only: Sequence[str]) -> "Sim
             f"{name}: no contact sensor {unknown[0]!r}; there are {', '.join(engine.sensors.names) or 'none'}"
         )
     if not simulation.shown.timestep > 0:
-        raise SceneError(f"{name}: a timestep of {simulation.shown.timestep:g} s leads nowhere")
+        raise SceneError(f"{name}: the timestep is {simulation.shown.timestep:g} s: set <option timestep> above 0")
     words = [f"--seed {arguments.seed}"] if arguments.seed else []
     words += [f"--set {each}" for each in arguments.set] + [f"--vary {each}" for each in arguments.vary]
     words += [f"--param {each}" for each in arguments.param]
@@ -417,7 +420,7 @@ def _print(document: dict[str, Any], engines: bool) -> None:
 
 
 def _is_same(sensor: dict[str, Any]) -> bool:
-    """True if a sensor said the same in both runs."""
+    """Return True if the readings of a sensor are the same in both runs."""
     force = sensor.get("force_difference")
     return force is not None and not force["max"] and not any(sensor["difference"].values())
 

@@ -15,17 +15,18 @@ if TYPE_CHECKING:
     from ..compare.cures import Cure, Cures
 
 _NONE_FOUND = 1
-_EPILOG = """What to avoid, with its limit; NAME is a contact sensor, a geom, a body, or a pair such as "floor x box":
-  slip:NAME>1mm      surfaces that move along each other, farther than that from where they touched
-  creep:NAME>10um/s  the same as a speed: the mean over half a second, after another one to settle
-  lost:NAME          the contact opens after it was made; with >50ms, for longer than that
-  force:NAME>20N     net contact force; of a geom or body that of its strongest pair
-  drop:NAME<0.1m     height of a body or geom
+_EPILOG = """--avoid takes one of these, with its limit; NAME is a contact sensor, a geom, a body, or a pair such
+as "floor x box":
+  slip:NAME>1mm      surfaces slide farther than this from where they touched
+  creep:NAME>10um/s  surfaces slide faster than this: the mean over half a second, after another half to settle
+  lost:NAME          the contact opens; with >50ms, for longer than this
+  force:NAME>20N     net contact force above this; for a geom or body that of its strongest pair
+  drop:NAME<0.1m     height of a body or geom below this
   unstable           the simulation diverges
 Without --vary these are tried: friction, cone, impratio, solref, timestep, noslip_iterations; of the geoms that touch
-where something is watched. First every parameter alone, from small changes to large ones, then pairs of changes that
-are too small to help alone. What is listed was run, to its end; where bodies no longer touch that did, it is no cure.
-A controller is called in every run; the inputs of a log or saved run are those that were recorded.
+the objects of --avoid. First every parameter alone, from small changes to large ones, then pairs of changes that
+are too small to help alone. Every listed cure was run to its end; changes after which bodies that touched no longer do
+are not listed. A controller is called in every run; a log or saved run is continued with its recorded inputs.
 
 Exit code 0 if there is a cure, or nothing to cure; 1 if none was found; 2 for bad input."""
 
@@ -33,8 +34,8 @@ Exit code 0 if there is a cure, or nothing to cure; 1 if none was found; 2 for b
 def parser() -> Parser:
     parser = Parser(
         "cure",
-        "Find the smallest change of a scene after which something unwanted does not happen, and what it costs in\n"
-        "iterations of the solver. Runs are taken in processes of their own.",
+        "Find the smallest change of a scene that avoids slip, creep, lost contact, large forces, a drop or\n"
+        "instability, and its cost in solver iterations. Runs are simulated in separate processes.",
         _EPILOG,
         examples=(
             'cure grasp.xml --key held --avoid "creep:box>100um/s"',
@@ -43,13 +44,15 @@ def parser() -> Parser:
         ),
     )
     parser.add_argument("scene", metavar="SCENE", help="file or name of a bundled scene; a saved run (.cvrun)")
-    parser.add_argument("--avoid", action="append", default=[], metavar="WHAT", help="what must not happen; repeatable")
+    parser.add_argument(
+        "--avoid", action="append", default=[], metavar="WHAT", help="event or value to avoid, see below; repeatable"
+    )
     parser.add_argument("--key", metavar="NAME|N", help="start from a keyframe")
     parser.add_argument(
         "--duration",
         type=number(0.001, 3600.0),
         metavar="S",
-        help="simulated seconds of each run; default: 5, or all of a saved run or log",
+        help="simulated time of each run [s]; default: 5, or all of a saved run or log",
     )
     parser.add_argument(
         "--from",
@@ -57,10 +60,10 @@ def parser() -> Parser:
         type=number(0.0, 3600.0),
         default=0.0,
         metavar="S",
-        help="simulated time before which nothing is judged; default: 0",
+        help="simulated time before which nothing counts [s]; default: 0",
     )
     parser.add_argument(
-        "--jobs", type=number(1, 1024, int), default=0, metavar="N", help="processes; default: one a core"
+        "--jobs", type=number(1, 1024, int), default=0, metavar="N", help="number of processes; default: one per core"
     )
     parser.add_argument("--json", action="store_true", help="print JSON")
     add_control_arguments(parser, random=False)
@@ -70,8 +73,10 @@ def parser() -> Parser:
         action="append",
         default=[],
         metavar="WHAT[:NAME][=LOW:HIGH]",
-        help="what may be changed: friction, friction:box, solref:ball, timestep, gain:grip=10:100, cone=elliptic; "
-        "repeatable",
+        help=(
+            "parameter that may be changed: friction, friction:box, solref:ball, timestep, gain:grip=10:100, "
+            "cone=elliptic; repeatable"
+        ),
     )
     add_log_arguments(parser)
     parser.set_defaults(vary=[], save_run=None)
@@ -83,7 +88,7 @@ def run(arguments: argparse.Namespace) -> int:
     from ..compare.trials import TrialOptions
 
     if not arguments.avoid:
-        raise UsageError('nothing to avoid: --avoid "slip:left_finger>1mm", for example')
+        raise UsageError('nothing to avoid: give for example --avoid "slip:left_finger>1mm"')
     check_run_arguments(arguments)
     driven: dict[str, Any] = {"control": None, "params": ()} if arguments.log else control_options(arguments)
     options = TrialOptions(
@@ -98,9 +103,7 @@ def run(arguments: argparse.Namespace) -> int:
         },
     )
     if arguments.log is not None or arguments.scene.endswith(".cvrun"):
-        report(
-            "note: every run has the inputs that were recorded; what would have answered them otherwise is not asked"
-        )
+        report("note: every run uses the recorded inputs; the controller that made them does not react to the changes")
     cures: Cures | None = None
     with (
         interruption() as interrupt,
@@ -166,7 +169,7 @@ def _print(cures: "Cures", scene: str) -> None:
         if not cures.touched and any(each.kind not in (Kind.DROP, Kind.UNSTABLE) for each in cures.unwanted):
             print("nothing touched there: is the name right, and the --duration long enough?")
         elif any(math.isnan(value) for value in cures.before.values):
-            print("no contact lasted a second, which creep takes to be measured: give a longer --duration")
+            print("no contact lasted one second, which is needed to measure creep: give a longer --duration")
         else:
             print("nothing to cure")
         return
@@ -182,7 +185,7 @@ def _print(cures: "Cures", scene: str) -> None:
                 f"{each.kind} {each.text(value)}" for each, value in zip(cures.unwanted, cure.values, strict=True)
             )
             print(f"  {cure.text:{width}}  {values}; {_cost(cure)}")
-    print(f"{plural(cures.tried, 'run')}; what is listed was run to its end")
+    print(f"{plural(cures.tried, 'run')}; every listed cure was run to its end")
 
 
 def _cost(cure: "Cure") -> str:

@@ -41,7 +41,7 @@ _PROBE_SECONDS = 60.0
 
 @dataclass(frozen=True)
 class Check:
-    """One thing that was looked at."""
+    """Result of one check of this machine."""
 
     name: str
     ok: bool
@@ -56,8 +56,8 @@ class Check:
 def parser() -> Parser:
     parser = Parser(
         "doctor",
-        "Check versions, graphics, video and optional packages, and say what to install.\n"
-        "Exit code 0 if everything needed is there, 1 if not. Paste the output into bug reports.",
+        "Check versions, graphics, video and optional packages, and list what to install.\nExit code 0 if "
+        "everything needed is there, 1 if not. Paste the output into bug reports.",
         examples=("doctor", "doctor --json"),
     )
     parser.add_argument("--json", action="store_true", help="print JSON")
@@ -79,12 +79,12 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _libraries() -> list[Check]:
-    """Versions of the libraries that are always needed."""
+    """Return the versions of the required libraries."""
     return [_distribution(name, True, f"pip install {name}") for name in _LIBRARIES]
 
 
 def _extras() -> list[Check]:
-    """Optional packages, with the extra that installs each."""
+    """Return the optional packages, with the extra that installs each."""
     return [
         _distribution(name, False, f"pip install 'contact-viewer[{extra}]'", f"extra {extra}")
         for extra, name in _EXTRAS.items()

@@ -37,21 +37,21 @@ _TRIAL, _MOST_TRIALS = 4.0, 3
 _CHUNK = 50
 """Steps between two chances to stop."""
 _EPILOG = """A pair begins contact once it penetrates by more than twice eps, and ends it when it parts; the time of an
-event is when the surfaces meet or part; see --rule. Contacts that are there at the start have no begin. Without
+event is when the surfaces meet or part; see --rule. Contacts that exist at the start have no begin. Without
 --pair, --body and --all the pairs of the contact sensors are tracked; in a scene without sensors, all pairs.
 
 Files and --json hold, in SI units: time, pair_id, geoms (geom1 and geom2 in CSV), kind (begin, end, ...), distance,
 normal_velocity (negative when approaching), approach_speed, duration, and peak_force, the largest normal force of the
 contact up to the end of the run. A pair that slides or creeps has the kinds slip_begin, slip_end, creep_begin and
-creep_end, with its bodies and sensors: distance is then its way, and speed the
-largest one, up to the end of the run."""
+creep_end, with its bodies and sensors: distance is then the distance slid, and speed
+the largest one, up to the end of the run."""
 
 
 def parser() -> Parser:
-    parser = Parser("events", "List when contacts begin and end, how fast geoms meet and how hard they press.", _EPILOG)
+    parser = Parser("events", "List when contacts begin and end, with approach speeds and peak forces.", _EPILOG)
     parser.add_argument("scene", metavar="SCENE", help="path or bundled scene")
     parser.add_argument(
-        "--duration", type=number(0.0, 1e6), metavar="S", help="simulated seconds; default: 10, or all of a saved run"
+        "--duration", type=number(0.0, 1e6), metavar="S", help="simulated time [s]; default: 10, or all of a saved run"
     )
     parser.add_argument(
         "--eps", type=number(1e-15, 1.0), default=1e-8, metavar="E", help="contact tolerance [m]; default: 1e-8"
@@ -63,21 +63,21 @@ def parser() -> Parser:
         help="surface (default): an event is where surfaces meet or part, and changes one pair; "
         "modia: as Modia3D has it, a begin is at -2 eps, and each event decides all pairs again",
     )
-    parser.add_argument("--precise", action="store_true", help="find instants by taking steps in parts; slower")
+    parser.add_argument("--precise", action="store_true", help="locate events by simulating parts of steps; slower")
     pairs = parser.add_mutually_exclusive_group()
-    pairs.add_argument("--pair", action="append", metavar="A,B", help="two geoms or bodies, by name; repeatable")
-    pairs.add_argument("--body", metavar="NAME", help="the geoms of this body, with all that they can meet")
-    pairs.add_argument("--all", action="store_true", help="all pairs that can collide")
+    pairs.add_argument("--pair", action="append", metavar="A,B", help="track these two geoms or bodies; repeatable")
+    pairs.add_argument("--body", metavar="NAME", help="track the geoms of this body with all geoms that they can touch")
+    pairs.add_argument("--all", action="store_true", help="track all pairs that can collide")
     parser.add_argument("--key", metavar="NAME|N", help="start from a keyframe")
     add_control_arguments(parser)
     add_run_arguments(parser)
     parser.add_argument("--engine", choices=list(ENGINES), default="mujoco", help="physics engine")
-    parser.add_argument("--by-body", action="store_true", help="one event where several geoms of a body touch or slip")
+    parser.add_argument("--by-body", action="store_true", help="join events of several geoms of a body")
     parser.add_argument(
-        "--why", action="store_true", help="say why each pair slides or creeps, and try cures; files have it too"
+        "--why", action="store_true", help="explain why each pair slides or creeps, and try cures; in files too"
     )
     parser.add_argument("--json", action="store_true", help="print JSON")
-    parser.add_argument("-o", "--output", metavar="FILE", help="a .csv or .json file")
+    parser.add_argument("-o", "--output", metavar="FILE", help="write a .csv or .json file")
     return parser
 
 
@@ -95,7 +95,7 @@ def run(arguments: argparse.Namespace) -> int:
         raise UsageError(f"{output}: unknown suffix {output.suffix!r}; events are written as {', '.join(_SUFFIXES)}")
     check_run_arguments(arguments)
     if arguments.precise and arguments.engine != "mujoco":
-        raise UsageError("--precise needs MuJoCo: other engines cannot take a step again")
+        raise UsageError("--precise needs MuJoCo: other engines cannot repeat a step")
     engine = open_engines(find_scene(arguments.scene), arguments.engine, 1, load_controller(arguments))[0]
     for note in engine.notes:
         report(f"note: {note}")
@@ -117,7 +117,7 @@ def run(arguments: argparse.Namespace) -> int:
     seconds = duration(arguments, simulation.source)
     end = engine.time + seconds
     if not engine.timestep > 0:
-        raise SceneError(f"a timestep of {engine.timestep:g} s leads nowhere")
+        raise SceneError(f"the timestep is {engine.timestep:g} s: set <option timestep> above 0")
     # One more, because the step that starts from a state has its contacts; a log may end before it.
     count = math.ceil(seconds / engine.timestep - 1e-9) + (not simulation.source.replays)
     with interruption() as interrupt:

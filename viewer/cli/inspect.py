@@ -24,13 +24,13 @@ from .runs import report_deep_start
 
 _EACH_ALONE = 50
 """Sensors up to which each is described by itself."""
-_VERDICTS = {Verdict.TAKE: "takes it", Verdict.IGNORE: "ignores it", Verdict.REFUSE: "refuses it"}
+_VERDICTS = {Verdict.TAKE: "reads it", Verdict.IGNORE: "ignores it", Verdict.REFUSE: "refuses it"}
 
 
 def parser() -> Parser:
     parser = Parser(
         "inspect",
-        "Describe every contact sensor of a scene: what it matches, whether MotrixSim takes it,\n"
+        "Describe every contact sensor of a scene: what it matches, whether MotrixSim reads it,\n"
         "and its array as MuJoCo writes it, as MotrixSim does, and as MotrixSim's manual has it.\n"
         "With --pairs or --pair: where the parameters of contacts come from, and what touches at the start.",
         examples=(
@@ -58,7 +58,7 @@ def run(arguments: argparse.Namespace) -> int:
     for note in scene.notes:
         report(f"note: {note}")
     if scene.model.opt.enableflags & SLEEP:
-        report("note: bodies may sleep: while they do, their sensors keep the values of before")
+        report("note: bodies may sleep: until they wake up, their sensors keep their last values")
     engine = open_engine(scene)
     if arguments.key is None:
         report_deep_start(engine)
@@ -86,7 +86,7 @@ def run(arguments: argparse.Namespace) -> int:
         for other in others:
             print(f"    {other.name}: {other.label}")
     if reasons:
-        print(f"\nfor more that is wrong with its contacts: contact-viewer check {arguments.scene}")
+        print(f"\nfor more problems of its contacts: contact-viewer check {arguments.scene}")
     for name, note in touch_notes(engine, arguments):
         print(f"\n{name}: <touch>\n  {note}")
     return 0
@@ -161,7 +161,7 @@ def _description(sensor: Declaration, verdict: Portability, never: str | None) -
 
 @cache
 def _arrays_text(layout: ContactLayout) -> str:
-    """The arrays side by side: a row a value, a column a style. Many sensors have the same."""
+    """Return the arrays as a table: a row per value, a column per style. Many sensors share one."""
     styles = _styles(layout)
     rows: list[tuple[str, ...]] = [tuple(styles), tuple(_summary(layout) for layout in styles.values())]
     rows += zip_longest(*(_cells(layout) for layout in styles.values()), fillvalue="")

@@ -103,7 +103,7 @@ def _pair_text(engine: Engine, pair: _SeenPair) -> str:
 
 
 def _mixing_text(mixing: Mixing, names: tuple[str, str]) -> str:
-    """The sentence and the parameters by their origins, with these names of the geoms."""
+    """Return the sentence and the parameters by their origins, with the names of two geoms."""
     mixing = replace(mixing, names=names)
     origins: dict[str, list[str]] = {}
     for origin in mixing.distinct:

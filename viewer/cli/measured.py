@@ -32,12 +32,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="SENSOR=COLUMN",
-        help="which column a sensor's force is compared with, such as left_foot=/lowstate.foot_force[0] or "
-        "sole.normal=-2*fz+3; repeatable",
+        help=(
+            "column to compare with a sensor's force, such as left_foot=/lowstate.foot_force[0] or "
+            "sole.normal=-2*fz+3; repeatable"
+        ),
     )
-    group.add_argument("--rate", type=number(1e-3, 1e6), metavar="HZ", help="rows a second, of DATA without times")
+    group.add_argument("--rate", type=number(1e-3, 1e6), metavar="HZ", help="rate of DATA without times [Hz]")
     group.add_argument(
-        "--shift", type=number(-1e12, 1e12), metavar="S", help="simulated time at DATA's time 0; default: found"
+        "--shift",
+        type=number(-1e12, 1e12),
+        metavar="S",
+        help="simulated time at DATA's time 0 [s]; default: found by alignment",
     )
     group.add_argument("--fit", metavar="SENSOR", help="fit a touch device to the column of this sensor")
     group.add_argument("--site", metavar="NAME", help="with --fit: site of the device, whose x axis points outwards")
@@ -51,7 +56,7 @@ def is_measured(arguments: argparse.Namespace) -> bool:
     suffixes = [Path(side.scene).suffix.lower() for side in arguments.sides]
     wanted = bool(arguments.map or arguments.columns or arguments.fit)
     if not wanted and len(suffixes) == 2 and suffixes[1] in DATA_SUFFIXES:
-        raise UsageError(f"{arguments.sides[1].scene}: say with --map which column belongs to which sensor; --columns")
+        raise UsageError(f"{arguments.sides[1].scene}: give --map SENSOR=COLUMN for the columns to compare; --columns")
     return wanted
 
 
@@ -69,7 +74,7 @@ def run(arguments: argparse.Namespace) -> int:
     if len(arguments.sides) != 2:
         raise UsageError("compare RUN DATA --map SENSOR=COLUMN")
     if not arguments.map:
-        raise UsageError("--fit needs --map, which says what the device's column is")
+        raise UsageError("--fit needs --map with the column of the device")
     # Data have no options of their own: what follows them is meant for the run too.
     own, other = map(vars, arguments.sides)
     side = {**own, **{name: value for name, value in other.items() if value and not own.get(name)}}
@@ -167,7 +172,7 @@ def _fit(
     if mapping is None:
         raise UsageError(f"--fit {arguments.fit}: is not among the sensors of --map")
     if found.swap:
-        raise SceneError("no device is fitted while the mapping looks swapped")
+        raise SceneError("the mapping looks swapped: correct --map before fitting a device")
     try:
         # The device's own unit is that of the column, whatever the mapping makes of it.
         fit = fit_device(simulated_curve(history, mapping), measured[mapping.column], found.alignment)
@@ -203,9 +208,11 @@ def _print_device(fit: "DeviceFit", document: dict[str, Any], found: "Measured")
     print(f"  resolution  {'finer than can be seen' if fit.resolution is None else f'{fit.resolution:.5g}'}")
     print(f"  saturation  {'not reached' if fit.saturation is None else f'{fit.saturation:.5g}'}")
     if found.alignment.method == "by hand":
-        print("  delay       see the table: clocks are those that --shift says")
+        print("  delay       see the table: the clocks are aligned by --shift")
     else:
-        print("  delay       cannot be known: the clocks were aligned by the same values; give --shift if they are one")
+        print(
+            "  delay       not known: the clocks were aligned by the same values; give --shift if they are synchronous"
+        )
     if document["mjcf"] is not None:
         print(f"\n{document['mjcf']}")
     else:

@@ -21,10 +21,11 @@ if TYPE_CHECKING:
 
 
 _EPILOG = """The page is one file without a server: the moving scene, every contact with its numbers, curves of every
-physics step, events, and the CSV of `contact-viewer export`. It asks for nothing: a policy in it forbids that. It
-names the scene's file, never its folder.
+physics step, events, and the CSV of `contact-viewer export`. It loads nothing from a network: its content policy
+forbids that. It has the name of the scene's file, not its folder.
 
-Of a run with many contacts those of every 2nd, 4th, ... step are kept; the page says so. --contacts all keeps all.
+Of a run with many contacts those of every 2nd, 4th, ... step are kept, and the page shows that. --contacts all keeps
+all of them.
 In the page: Space plays, arrow keys step, N next event, C points, F forces, P components or total, S shadows.
 page.html#t=1.234 opens at that time."""
 _OPTIONS = (
@@ -55,23 +56,34 @@ def parser() -> Parser:
     parser.add_argument("scene", metavar="SCENE", help="path or bundled scene, or a saved run (.cvrun)")
     parser.add_argument("-o", "--output", required=True, metavar="FILE", help="page to write, such as run.html")
     parser.add_argument(
-        "--from", "--start", dest="start", type=number(0, 1e6), default=0.0, metavar="S", help="first time in it [s]"
+        "--from",
+        "--start",
+        dest="start",
+        type=number(0, 1e6),
+        default=0.0,
+        metavar="S",
+        help="start of the page's time span [s]",
     )
     span = parser.add_mutually_exclusive_group()
-    span.add_argument("--to", type=number(1e-6, 1e6), metavar="S", help="last time in it [s]; default: 10 s later")
-    span.add_argument("--duration", type=number(1e-6, 1e6), metavar="S", help="seconds from the first time to the last")
-    parser.add_argument("--at", type=number(0, 1e6), metavar="S", help="time that it shows first [s]")
-    parser.add_argument("--title", metavar="TEXT", help="title; default: the scene's name")
+    span.add_argument(
+        "--to", type=number(1e-6, 1e6), metavar="S", help="end of the page's time span [s]; default: 10 s later"
+    )
+    span.add_argument("--duration", type=number(1e-6, 1e6), metavar="S", help="length of the time span [s]")
+    parser.add_argument("--at", type=number(0, 1e6), metavar="S", help="time that the page shows first [s]")
+    parser.add_argument("--title", metavar="TEXT", help="title of the page; default: the scene's name")
     # Of a run whose file is not kept.
     parser.add_argument("--no-command", action="store_true", help=argparse.SUPPRESS)
     parser.add_argument(
-        "--contacts", choices=["auto", "all"], default="auto", help="keep those of all steps, however large the file is"
+        "--contacts",
+        choices=["auto", "all"],
+        default="auto",
+        help="all: keep the contacts of every step, however large the file",
     )
     parser.add_argument(
         "--detail",
         type=number(0, 1e6),
         metavar="MM",
-        help="merge vertices of meshes nearer than this; default: as a page of a usual size takes, 0 for none",
+        help="merge vertices of meshes closer than this [mm]; 0 for none; default: chosen for a page of usual size",
     )
     parser.add_argument("--key", metavar="NAME|N", help="start from a keyframe")
     parser.add_argument("--sensor", action="append", default=[], metavar="NAME", help="only this sensor; repeatable")

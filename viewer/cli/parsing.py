@@ -47,7 +47,7 @@ class Parser(argparse.ArgumentParser):
 
 
 def number(low: float, high: float, kind: Callable[[str], Any] = float) -> Callable[[str], Any]:
-    """An argument type: a number within bounds."""
+    """Return an argument type: a number within bounds."""
 
     def convert(text: str) -> Any:
         try:
@@ -156,7 +156,7 @@ def control_options(arguments: argparse.Namespace) -> dict[str, Any]:
     if control is None and (beside := bundled_control(find_scene(arguments.scene))) is not None:
         control = str(beside)
     if arguments.param and control is None:
-        raise UsageError("--param is a constant of a controller, which --control names")
+        raise UsageError("--param sets a constant of a controller: give --control")
     params = tuple(read_param(text) for text in arguments.param)
     return {
         "control": control,
@@ -168,7 +168,7 @@ def control_options(arguments: argparse.Namespace) -> dict[str, Any]:
 
 
 def load_controller(arguments: argparse.Namespace) -> "Controller | None":
-    """A controller with a state of its own, if one was given, or if the seed changes something."""
+    """Return a controller with a state of its own, if one was given, or if the seed changes something."""
     from ..engines.controller import Controller, no_control
     from ..engines.controller_file import ControllerFile
     from ..mjmodel.variation import read_randomisation

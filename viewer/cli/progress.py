@@ -45,7 +45,7 @@ def work_through(parts: Iterable[int], total: int, unit: str, interrupt: Interru
 
 @contextmanager
 def _progress(total: int, unit: str) -> Iterator[Callable[[int], None]]:
-    """Yields what shows how much is done, on standard error: a bar on a terminal, plain lines elsewhere."""
+    """Yield a function that shows progress on standard error: a bar on a terminal, plain lines elsewhere."""
     if sys.stderr is not None and sys.stderr.isatty():
         columns = BarColumn(40), MofNCompleteColumn(), TextColumn(f"{unit} · time left"), TimeRemainingColumn()
         with Progress(*columns, console=Console(file=_Terminal(sys.stderr)), transient=True) as bar:
@@ -75,7 +75,7 @@ class RunProgress:
     """Shows how many runs have finished and failed, on standard error: a bar on a terminal, plain lines elsewhere."""
 
     def __init__(self, total: int, unit: str = "runs") -> None:
-        """`unit`: what is counted, in plural."""
+        """Prepare the display. `unit`: plural of the counted things."""
         self._total, self._unit = total, unit
         self._began = self._reported = time.monotonic()
         self._start: int | None = None
@@ -159,5 +159,5 @@ class _Terminal(io.StringIO):
 
 
 def plural(count: int, noun: str) -> str:
-    """A number with its noun, such as `1 frame`, `2 frames`."""
+    """Return a number with its noun, such as `1 frame`, `2 frames`."""
     return f"{count} {noun}{'' if count == 1 else 's'}"

@@ -43,7 +43,7 @@ _EPILOG = """formats:
   .webm           VP9 video
   .gif, .webp     animations, 640x360 unless --size says otherwise
   .png            the last frame
-  a folder        one picture a frame
+  a folder        one image per frame
   --data FILE     contacts and touch values at every physics step, and contact events, as `contact-viewer export`
                   writes them, with the video frame that shows them
 
@@ -60,7 +60,7 @@ _EVENT_STEPS = 50
 
 class _RecordParser(Parser):
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
-        """Lets a point begin with a minus sign, which argparse would take for an option."""
+        """Accept a point that begins with a minus sign, which argparse would parse as an option."""
         words = list(args or ())
         for i in range(len(words) - 1, 0, -1):
             if words[i - 1] == "--lookat" and words[i].startswith("-") and "," in words[i]:
@@ -79,50 +79,54 @@ def parser() -> Parser:
     parser.add_argument(
         "--size", type=pixel_size(_SMALLEST_SIDE), metavar="WxH", help="frame size [px]; default: 1280x720"
     )
-    parser.add_argument("--orbit", type=number(-3600, 3600), metavar="DEG_PER_S", help="let the camera circle")
+    parser.add_argument(
+        "--orbit", type=number(-3600, 3600), metavar="DEG_PER_S", help="orbit speed of the camera [degrees/s]"
+    )
     add_camera_arguments(parser)
     parser.add_argument(
         "--slow-around",
         type=_moment,
         metavar="TIME|event:N",
-        help="slow motion around a time [s], or around the event of this number in `contact-viewer events`",
+        help="slow motion around a time [s], or around an event, by its number in `contact-viewer events`",
     )
     parser.add_argument(
-        "--slow", type=number(1e-4, 1.0), default=0.1, metavar="F", help="speed of that slow motion; default: 0.1"
+        "--slow", type=number(1e-4, 1.0), default=0.1, metavar="F", help="speed of the slow motion; default: 0.1"
     )
     parser.add_argument(
         "--slow-for",
         type=number(0.1, 1e4),
         default=2.0,
         metavar="S",
-        help="seconds of the video that it takes; default: 2",
+        help="length of the slow motion in the video [s]; default: 2",
     )
     parser.add_argument(
         "--overlay",
         choices=["legend", "plots"],
         default="legend",
-        help="what to show beside the scene: legend and time, or also force curves; default: legend",
+        help="overlay on the scene: legend and time, or also force curves; default: legend",
     )
-    parser.add_argument("--no-overlay", dest="overlay", action="store_const", const=None, help="only scene and gizmos")
+    parser.add_argument(
+        "--no-overlay", dest="overlay", action="store_const", const=None, help="show only the scene and its contacts"
+    )
     parser.add_argument(
         "--style",
         choices=list(VideoStyle),
         default=VideoStyle.DEBUG,
-        help="talk: total forces with friction cones, large, few words; debug: as the window shows it; default: debug",
+        help="talk: large total forces with friction cones, few words; debug: as in the window; default: debug",
     )
     parser.add_argument(
-        "--title", metavar="TEXT", help="in the upper left corner; default: with --style talk, the scene"
+        "--title", metavar="TEXT", help="title in the upper left corner; default with --style talk: the scene"
     )
     add_run_arguments(parser)
     add_beside_argument(parser)
-    parser.add_argument("--window", action="store_true", help="film the whole window, with panels and plots")
+    parser.add_argument("--window", action="store_true", help="record the whole window, with panels and plots")
     parser.add_argument(
-        "--panels", metavar="A,B", help="with --window: the panels that are open, such as plots,inspector; default: all"
+        "--panels", metavar="A,B", help="with --window: panels to open, such as plots,inspector; default: all"
     )
     parser.add_argument(
-        "--ui-scale", type=number(0.5, 4.0), metavar="F", help="factor on text beside the scene; default: by the size"
+        "--ui-scale", type=number(0.5, 4.0), metavar="F", help="scale of text; default: by the frame size"
     )
-    parser.add_argument("--data", metavar="FILE", help="also write the numbers: .csv, .npz, .parquet or .rrd")
+    parser.add_argument("--data", metavar="FILE", help="also write contacts and events: .csv, .npz, .parquet or .rrd")
     return parser
 
 
@@ -130,18 +134,25 @@ def add_output_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the path of the result, and the time that it covers."""
     parser.add_argument("-o", "--output", required=True, metavar="FILE", help="file to write; its suffix is the format")
     parser.add_argument(
-        "--duration", type=number(1e-6, 1e6), metavar="S", help="seconds; default: 10, or to the end of a saved run"
+        "--duration",
+        type=number(1e-6, 1e6),
+        metavar="S",
+        help="duration [s]; default: 10, or to the end of a saved run",
     )
-    parser.add_argument("--start", type=number(0, 1e6), default=0.0, metavar="S", help="simulate so long before [s]")
+    parser.add_argument(
+        "--start", type=number(0, 1e6), default=0.0, metavar="S", help="simulate this long before the first frame [s]"
+    )
 
 
 def add_camera_arguments(parser: argparse.ArgumentParser) -> None:
     """Add where the free camera is."""
     parser.add_argument("--follow", metavar="BODY", help="look at a body from close by, and follow it")
     parser.add_argument("--lookat", type=_point, metavar="X,Y,Z", help="point that the camera looks at [m]")
-    parser.add_argument("--distance", type=number(1e-6, 1e9), metavar="D", help="of the camera from that point [m]")
-    parser.add_argument("--azimuth", type=number(-3600, 3600), metavar="A", help="of the camera [degrees]")
-    parser.add_argument("--elevation", type=number(-90, 90), metavar="E", help="of the camera [degrees]")
+    parser.add_argument(
+        "--distance", type=number(1e-6, 1e9), metavar="D", help="distance of the camera from that point [m]"
+    )
+    parser.add_argument("--azimuth", type=number(-3600, 3600), metavar="A", help="azimuth of the camera [degrees]")
+    parser.add_argument("--elevation", type=number(-90, 90), metavar="E", help="elevation of the camera [degrees]")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -168,7 +179,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.window:
         return _record_window(arguments, size, fps)
     if arguments.panels is not None:
-        raise UsageError("--panels is for --window")
+        raise UsageError("--panels needs --window")
     session = open_run(arguments)
     prepare_view(session, arguments)
     style, title = VideoStyle(arguments.style), arguments.title
@@ -209,7 +220,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _record_window(arguments: argparse.Namespace, size: tuple[int, int], fps: Fraction) -> int:
-    """Film the whole window: the scene with the panels as they are at first."""
+    """Record the whole window, with the panels as docked at first."""
     given = [f"--{name}" for name in ("data", "orbit") if getattr(arguments, name) is not None]
     if given:
         raise UsageError(f"{given[0]} is not for --window")
@@ -260,7 +271,7 @@ def _record(
     except RecordingError as error:
         failures.append(error)
     if not recorder.frames and interrupt.requested:
-        report("interrupted before the first frame: nothing is written")
+        report("interrupted before the first frame: nothing was written")
         return interrupt.exit_code
     if not recorder.frames and not failures:
         raise UsageError(f"{trouble}, before the first frame")
@@ -294,7 +305,7 @@ def _record(
 
 
 def _completes(finish: Callable[[], Path], failures: list[SceneError]) -> bool:
-    """True if a file could be completed; else why not is among the failures."""
+    """Complete a file; return False, with the error added to the failures, if that failed."""
     try:
         finish()
     except RecordingError as error:
@@ -323,7 +334,7 @@ def report_omissions(data: "DataFile", session: "Session") -> None:
 
 
 def data_lines(data: "DataFile") -> list[str]:
-    """Every file that was written, and what it holds."""
+    """Return a line for every file that was written, with its content."""
     from ..recording.table_files import Table
 
     contents = {
@@ -352,7 +363,7 @@ def check_camera(arguments: argparse.Namespace) -> None:
 
 
 def prepare_view(session: "Session", arguments: argparse.Namespace) -> None:
-    """Calm the floor, and place the free camera as the scene declares it, but for what was given."""
+    """Simplify the floor, and place the free camera as the scene declares it, except for given options."""
     if session.view.flag("reflection"):
         session.view.toggle("reflection")
     if arguments.camera is not None:
@@ -373,7 +384,7 @@ def prepare_view(session: "Session", arguments: argparse.Namespace) -> None:
 
 
 def _slow_motion(arguments: argparse.Namespace, schedule: "Schedule") -> "SlowMotion | None":
-    """The slow part of a video; None if there is none. An event is found by a run without pictures."""
+    """Return the slow part of a video; None if there is none. An event is found by a run without frames."""
     from ..recording.schedule import SlowMotion
 
     where: float | int | None = arguments.slow_around
@@ -433,7 +444,7 @@ def _event_times(arguments: argparse.Namespace, count: int, end: float) -> list[
 
 
 def _moment(text: str) -> float | int:
-    """A time [s], or the number of an event."""
+    """Return a time [s], or the number of an event."""
     word, _, number_text = text.partition(":")
     try:
         if word == "event" and int(number_text) > 0:

@@ -32,13 +32,19 @@ _COLUMNS = {
 def parser() -> Parser:
     from ..sweeps.summary import BY_NAME
 
-    parser = Parser("report", "Show what came of a sweep: a page for a browser, and a table here.", _EPILOG)
+    parser = Parser("report", "Summarise a sweep: a page for a browser, and a table here.", _EPILOG)
     parser.add_argument("folder", metavar="DIR", help="folder of a sweep, or its address")
-    parser.add_argument("-o", "--output", metavar="FILE", help="the page; default: DIR/report.html")
-    parser.add_argument("--by", choices=list(BY_NAME), default="peak_force", help="metric of the worst runs")
-    parser.add_argument("--worst", type=number(0, 20, int), default=5, metavar="N", help="runs to list; default: 5")
+    parser.add_argument("-o", "--output", metavar="FILE", help="page to write; default: DIR/report.html")
+    parser.add_argument("--by", choices=list(BY_NAME), default="peak_force", help="metric by which runs are the worst")
     parser.add_argument(
-        "--pages", type=number(0, 20, int), default=0, metavar="N", help="write the worst runs as pages, linked by it"
+        "--worst", type=number(0, 20, int), default=5, metavar="N", help="number of worst runs to list; default: 5"
+    )
+    parser.add_argument(
+        "--pages",
+        type=number(0, 20, int),
+        default=0,
+        metavar="N",
+        help="also write the N worst runs as pages, with links",
     )
     return parser
 
@@ -117,5 +123,5 @@ def _print_table(summary: "Summary", by: str, count: int) -> None:
 
 
 def _text(value: float) -> str:
-    """A number in at most seven letters, most of which are digits."""
+    """Return a number in at most seven letters, most of which are digits."""
     return f"{value:.0f}" if 1000 <= abs(value) < 1e7 else f"{value:.3g}"

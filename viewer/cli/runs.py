@@ -63,7 +63,7 @@ def check_run_arguments(arguments: argparse.Namespace) -> None:
     _open_model_file(arguments)
     for name in ("episode", "period"):
         if arguments.log is None and getattr(arguments, name) is not None:
-            raise UsageError(f"--{name} is for a log, which --log names")
+            raise UsageError(f"--{name} needs a log: give --log")
     for name in ("control", "param", "vary", "noise"):
         if arguments.log is not None and getattr(arguments, name):
             raise UsageError(f"{arguments.log}: a log has its own controls and start: leave out --{name}")
@@ -74,7 +74,7 @@ def check_run_arguments(arguments: argparse.Namespace) -> None:
 
 
 def _open_model_file(arguments: argparse.Namespace) -> None:
-    """If the scene is a log of robosuite, open the scene that it holds, and show the log on it."""
+    """Replace a log of robosuite by the scene in it, with the log re-simulated."""
     from ..scene_files.log_files import HDF5_SUFFIXES, read_model_file
 
     if arguments.scene is None or Path(arguments.scene).suffix.lower() not in HDF5_SUFFIXES:
@@ -205,5 +205,7 @@ def save_run(arguments: argparse.Namespace, simulation: "Simulation") -> list[st
     saver = RunSaver(simulation, arguments.save_run)
     path = saver.write()
     if saver.forgotten:
-        report(f"note: the oldest {plural(saver.forgotten, 'step')} did not fit into memory: the run begins later")
+        report(
+            f"note: the oldest {plural(saver.forgotten, 'step')} did not fit into memory: the saved run begins later"
+        )
     return [f"{path}: {plural(saver.steps, 'step')}, {size_text(path.stat().st_size)}"]

@@ -1,4 +1,4 @@
-"""`contact-viewer sensors SCENE`: write the contact sensors that a robot without any needs."""
+"""`contact-viewer sensors SCENE`: write contact sensors for a robot without any."""
 
 import argparse
 from collections.abc import Iterator
@@ -44,7 +44,7 @@ def parser() -> Parser:
 
 def run(arguments: argparse.Namespace) -> int:
     if arguments.each_geom and arguments.each_body:
-        raise UsageError("--each-geom and --each-body exclude each other")
+        raise UsageError("--each-geom and --each-body exclude each other: give one")
     engine = open_engine(find_scene(arguments.scene))
     if arguments.key is not None:
         engine.reset(arguments.key)

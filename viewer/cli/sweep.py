@@ -1,4 +1,4 @@
-"""`contact-viewer sweep SCENE... -o DIR --seeds 0:1000`: simulate many runs and keep the figures of every sensor."""
+"""`contact-viewer sweep SCENE... -o DIR --seeds 0:1000`: simulate many runs and save metrics of every sensor."""
 
 import argparse
 import subprocess
@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from ..sweeps.sweep import ExecutionOptions
 
 _EPILOG = """Every scene with every seed is a run. The seed decides what --vary, --noise and a controller's
-reset(model, data, rng) and vary(model, rng) draw; the same seed gives the same bits, whatever the number of workers.
+reset(model, data, rng) and vary(model, rng) draw; the same seed gives the same results bit for bit, with any number of
+workers.
 
 DIR then holds
   metrics.parquet      a row for each run and sensor: scene, seed, varied values, peak_force, mean_force, impulse,
@@ -28,17 +29,17 @@ DIR then holds
   contacts/, events/   with --contacts and --events: scene=NAME/seed=N/part.parquet
   sweep.json           the command, versions, the machine, hashes of all files
 
-Ctrl-C keeps the runs that have finished; the same command with --resume goes on. Exit code 1 if a run failed.
-`contact-viewer report DIR` shows what came of it."""
+Ctrl-C keeps the finished runs; the same command with --resume continues. Exit code 1 if a run failed.
+`contact-viewer report DIR` summarises the results."""
 MOST_FILMED = 50
 _WHOLE_LOG = 1e6
-"""Longer than any log [s]."""
+"""Time longer than any log [s]."""
 FAILED = 1
 """Exit code where runs failed."""
 
 
 def parser() -> Parser:
-    parser = Parser("sweep", "Simulate many runs of scenes, and keep what every contact sensor saw.", _EPILOG)
+    parser = Parser("sweep", "Simulate many runs of scenes, and save metrics of every contact sensor.", _EPILOG)
     parser.add_argument("scenes", nargs="+", metavar="SCENE", help="path or bundled scene")
     parser.add_argument(
         "-o",
@@ -47,15 +48,22 @@ def parser() -> Parser:
         metavar="DIR",
         help="folder of the results, or an address that fsspec knows, such as s3://bucket/folder",
     )
-    parser.add_argument("--seeds", metavar="A:B", help="0:1000 for 0 to 999; also 0:1000:10, or 3,17,20:30")
     parser.add_argument(
-        "--duration", type=number(1e-6, 1e6), metavar="S", help="simulated seconds of a run; default: 5, or a whole log"
+        "--seeds", metavar="A:B", help="random seeds: 0:1000 for 0 to 999; also 0:1000:10, or 3,17,20:30"
+    )
+    parser.add_argument(
+        "--duration",
+        type=number(1e-6, 1e6),
+        metavar="S",
+        help="simulated time of a run [s]; default: 5, or a whole log",
     )
     parser.add_argument("--key", metavar="NAME|N", help="start from a keyframe")
     parser.add_argument("--sensor", action="append", default=[], metavar="NAME", help="only this sensor; repeatable")
-    parser.add_argument("--control", metavar="FILE[:NAME]", help="a Python file with control(model, data)")
     parser.add_argument(
-        "--param", action="append", default=[], metavar="KEY=VALUE", help="a constant of that file; repeatable"
+        "--control", metavar="FILE[:NAME]", help="Python file with control(model, data), called before every step"
+    )
+    parser.add_argument(
+        "--param", action="append", default=[], metavar="KEY=VALUE", help="set a constant of that file; repeatable"
     )
     add_randomisation_arguments(parser)
     parser.add_argument(
@@ -64,29 +72,40 @@ def parser() -> Parser:
         nargs="+",
         default=[],
         metavar="FILE",
-        help="take the steps of logs again instead of simulating; a seed is then the number of a run of a log",
+        help="re-simulate logs instead; a seed is then the number of a run in a log",
     )
-    parser.add_argument("--contacts", action="store_true", help="keep the contacts of every step too")
-    parser.add_argument("--events", action="store_true", help="keep when contacts begin and end too")
+    parser.add_argument("--contacts", action="store_true", help="also save the contacts of every step")
+    parser.add_argument("--events", action="store_true", help="also save the begin and end of every contact")
     parser.add_argument(
         "--video",
         type=_worst,
         metavar="worst:N[:METRIC]",
-        help="film the N runs in which a metric is largest; default: peak_force",
+        help="record videos of the N runs in which a metric is largest; default: peak_force",
     )
-    parser.add_argument("--workers", type=number(1, 1024, int), default=0, metavar="N", help="default: one a core")
     parser.add_argument(
-        "--timeout", type=number(0.1, 1e6), metavar="S", help="give up a run after so much wall time; default: never"
+        "--workers",
+        type=number(1, 1024, int),
+        default=0,
+        metavar="N",
+        help="number of processes; default: one per core",
+    )
+    parser.add_argument(
+        "--timeout",
+        type=number(0.1, 1e6),
+        metavar="S",
+        help="wall time after which a run is given up [s]; default: never",
     )
     parser.add_argument(
         "--ray",
         nargs="?",
         const="",
         metavar="ADDRESS",
-        help="run on a Ray cluster: auto, HOST:PORT or ray://HOST:PORT; without an address that of RAY_ADDRESS, or one "
-        "that is started on this machine; needs: pip install 'contact-viewer[ray]'",
+        help=(
+            "run on a Ray cluster: auto, HOST:PORT or ray://HOST:PORT; default address: RAY_ADDRESS, else a cluster "
+            "started on this machine; needs: pip install 'contact-viewer[ray]'"
+        ),
     )
-    parser.add_argument("--resume", action="store_true", help="go on with the sweep that is in DIR")
+    parser.add_argument("--resume", action="store_true", help="continue the interrupted sweep in DIR")
     return parser
 
 
@@ -99,7 +118,7 @@ def run(arguments: argparse.Namespace) -> int:
 
     if arguments.seeds is None:
         if not arguments.log:
-            raise UsageError("--seeds is missing, such as 0:1000")
+            raise UsageError("--seeds is missing: give for example --seeds 0:1000")
         arguments.seeds = "0"
     if arguments.duration is None:
         arguments.duration = _WHOLE_LOG if arguments.log else 5.0
@@ -107,7 +126,7 @@ def run(arguments: argparse.Namespace) -> int:
         # As the other commands do it: some bundled scenes have a controller of their own.
         arguments.control = bundled_control(find_scene(arguments.scenes[0]))
     if arguments.param and arguments.control is None:
-        raise UsageError("--param is a constant of a controller, which --control names")
+        raise UsageError("--param sets a constant of a controller: give --control")
     plan = make_plan(
         arguments.scenes,
         read_seeds(arguments.seeds),
@@ -123,7 +142,7 @@ def run(arguments: argparse.Namespace) -> int:
         events=arguments.events,
     )
     if arguments.timeout is not None and arguments.ray is not None:
-        raise UsageError("--timeout is for processes of this machine, not for --ray")
+        raise UsageError("--timeout does not work with --ray: leave out one of them")
     _require_extras(arguments)
     execution = ExecutionOptions(arguments.workers, arguments.ray, arguments.timeout, arguments.resume)
     with open_store(arguments.output) as store:
@@ -154,7 +173,7 @@ def _sweep(arguments: argparse.Namespace, plan: "Plan", execution: "ExecutionOpt
         try:
             outcome = run_sweep(plan, store, execution, each, [PROGRAM, *sys.argv[1:]])
         except DiskFullError as error:
-            report(f"{PROGRAM}: {error}; the runs that finished are kept: make room, then go on with --resume")
+            report(f"{PROGRAM}: {error}; the finished runs are kept: make room, then continue with --resume")
             return FAILED
     for note in outcome.notes:
         report(f"note: {note}")
@@ -164,7 +183,7 @@ def _sweep(arguments: argparse.Namespace, plan: "Plan", execution: "ExecutionOpt
     if outcome.failed:
         report(f"{plural(outcome.failed, 'run')} failed; the first: {outcome.first_failure}")
     if missing:
-        report(f"interrupted: {plural(missing, 'run')} missing; go on with --resume")
+        report(f"interrupted: {plural(missing, 'run')} missing; continue with --resume")
     if outcome.finished:
         size = size_text((store.folder / "metrics.parquet").stat().st_size)
         rate = f"; {outcome.rate:.3g} runs/s" if outcome.rate else ""
@@ -176,15 +195,15 @@ def _sweep(arguments: argparse.Namespace, plan: "Plan", execution: "ExecutionOpt
 
 
 def _worst(text: str) -> tuple[int, str]:
-    """Number of runs and metric of `worst:5` or `worst:5:slip_distance`."""
+    """Return the number of runs and the metric of `worst:5` or `worst:5:slip_distance`."""
     from ..sweeps.summary import BY_NAME
 
     word, _, rest = text.partition(":")
     count, _, metric = rest.partition(":")
     if word != "worst" or not count.isdigit() or not 1 <= int(count) <= MOST_FILMED:
-        raise argparse.ArgumentTypeError(f"{text!r} is not such as worst:5 or worst:5:slip_distance")
+        raise argparse.ArgumentTypeError(f"{text!r} must be like worst:5 or worst:5:slip_distance")
     if metric and metric not in BY_NAME:
-        raise argparse.ArgumentTypeError(f"{metric!r} is no metric of a report; choose from {', '.join(BY_NAME)}")
+        raise argparse.ArgumentTypeError(f"{metric!r} is not a metric of a report; choose from {', '.join(BY_NAME)}")
     return int(count), metric or "peak_force"
 
 
@@ -202,7 +221,7 @@ def _film(store: "ResultStore", count: int, metric: str, duration: float | None)
         # A process each: what draws is given back, and one that fails takes no other along.
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         if done.returncode:
-            reason = (done.stderr.strip().splitlines() or ["without a word"])[-1]
+            reason = (done.stderr.strip().splitlines() or ["no message"])[-1]
             report(f"warning: {video_name(row)} could not be filmed: {reason}")
         else:
             store.publish(name)

@@ -45,9 +45,9 @@ def parser() -> Parser:
     )
     group.add_argument("--no-reload", action="store_true", help="do not reload the scene when its files change")
     group.add_argument("--no-watch", action="store_true", dest="no_reload", help=argparse.SUPPRESS)
-    group.add_argument("--data", dest="data_file", metavar="FILE", help="show measured data beside the run, in Plots")
+    group.add_argument("--data", dest="data_file", metavar="FILE", help="show measured data in Plots")
     group.add_argument(
-        "--map", action="append", default=[], metavar="SENSOR=COLUMN", help="with --data: the column of a sensor"
+        "--map", action="append", default=[], metavar="SENSOR=COLUMN", help="with --data: column of a sensor"
     )
     group.add_argument("--paused", action="store_true", help="start paused")
     group.add_argument("--go-to", type=number(0, 1e6), metavar="S", help="start paused at this simulated time [s]")
@@ -70,7 +70,7 @@ def parser() -> Parser:
 
 def run(arguments: argparse.Namespace) -> int:
     if arguments.host is not None and arguments.serve is None:
-        raise UsageError("--host is for --serve")
+        raise UsageError("--host needs --serve")
     # Modules stay: searching them for garbage would take a fifteenth of the time to the first frame.
     gc.disable()
     # The window first: MuJoCo imported before ImGui has another GLFW library than ImGui's, and looks for it.

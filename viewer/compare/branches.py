@@ -147,9 +147,9 @@ def _check(subject: Subject, edits: Sequence[Edit], changes: Sequence[ModelChang
 
 
 def _element(model: MjModel, change: ModelChange) -> tuple[str, int]:
-    """Kind and number of the object whose element has a value. Raises SceneError."""
+    """Return the kind and number of the object whose element has a value. Raises SceneError."""
     if QUANTITIES[change.quantity] != "geom or pair":
-        raise SceneError(f"{change}: cannot be saved from here: write it into the file")
+        raise SceneError(f"{change}: cannot be saved from here: edit the file")
     if not change.name:
         raise SceneError(f"{change}: name the geom or <pair> to save it")
     geoms, pairs = change.places(model)
@@ -157,7 +157,7 @@ def _element(model: MjModel, change: ModelChange) -> tuple[str, int]:
 
 
 def _whole_text(model: MjModel, change: ModelChange) -> str:
-    """The numbers of an attribute; those that do not change as the model has them."""
+    """Return the numbers of an attribute; those that do not change as in the model."""
     size = {"friction": 3, "solref": 2, "solimp": 5}.get(change.quantity, 1)
     if change.quantity == "friction" and len(change.places(model)[1]):
         size = 5

@@ -23,9 +23,9 @@ _DESCENTS = 6
 """Number of times that a pair of changes is made smaller."""
 _PAIRS_SHOWN = 3
 _PATIENCE = 10.0
-"""A run may take as many times as long as the first one, and ..."""
+"""Longest time of a run, as a multiple of that of the first one; see `_LEAST_PATIENCE`."""
 _LEAST_PATIENCE = 30.0
-"""... at least so long [s]."""
+"""Time that every run may take at least [s]."""
 _LASTING, _KEPT = 0.3, 0.5
 """Bodies that pressed each other for this part of the time before it happened must do so for this part of that: what
 has fallen out of a grip creeps no more."""
@@ -41,9 +41,9 @@ class Cure:
     values: tuple[float, ...]
     """Measured values, one for each unwanted thing, in SI units; NaN where one is not known."""
     iterations: float
-    """Iterations of the solver for a simulated second ..."""
+    """Iterations of the solver per simulated second."""
     steps: float
-    """... and steps."""
+    """Time steps per simulated second."""
     helps: bool
     """True if nothing unwanted happened in the whole run."""
     trouble: str = ""

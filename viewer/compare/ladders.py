@@ -14,7 +14,7 @@ from ..mjmodel.types import MjModel
 from .unwanted import Kind
 
 Rung = tuple[ModelChange, ...]
-"""One value of a parameter, of all geoms and pairs that have it."""
+"""Changes to one value of a parameter, for all geoms and pairs that have it."""
 Pairs = Collection[tuple[int, int]]
 SUGGESTED = ("friction", "cone", "impratio", "solref", "timestep", "noslip_iterations")
 """Parameters that are varied if none are given."""
@@ -66,7 +66,7 @@ def make_ladders(model: MjModel, pairs: Pairs, kinds: Collection[Kind], wanted: 
     """
     ladders = [ladder for text in wanted or SUGGESTED for ladder in _ladders(model, pairs, kinds, text)]
     if wanted and not any(ladder.rungs for ladder in ladders):
-        raise SceneError(f"--vary {' '.join(wanted)}: the scene has no other value of that to try")
+        raise SceneError(f"--vary {' '.join(wanted)}: the scene has no other value to try")
     return [ladder for ladder in ladders if ladder.rungs]
 
 

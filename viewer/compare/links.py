@@ -69,7 +69,7 @@ class Judge:
         self._joints = {part: _joint_names(a["joint"], part) for part in ("qpos", "qvel")}
 
     def differs(self, a: Values, b: Values) -> NDArray[np.bool_]:
-        """True where values differ by more than the tolerance; NaN equals NaN."""
+        """Return True where values differ by more than the tolerance; NaN equals NaN."""
         with np.errstate(invalid="ignore"):
             if not self._tolerance:
                 return np.asarray((a != b) & ~((a != a) & (b != b)))

@@ -1,4 +1,4 @@
-"""One of two runs that are compared: its scene, and what is read of each of its steps."""
+"""The two runs of a comparison: their scenes, and the values of each step."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -46,16 +46,16 @@ class StepFacts:
 
 
 class Side(Protocol):
-    """One of two runs, to be read step by step."""
+    """Run of a comparison, to be read step by step."""
 
     label: str
     """The run, for users."""
     engine: str
-    """Engine and its version."""
+    """Name and version of the engine."""
     timestep: float
     """Simulated time of one step [s]."""
     scene: dict[str, dict[str, Any]]
-    """See `worker.read_scene`."""
+    """Attributes of the scene, as `worker.read_scene` returns them."""
     sensors: list[SideSensor]
     unread: dict[str, str]
     """Sensors of the scene that the engine does not read, and why."""
@@ -64,7 +64,7 @@ class Side(Protocol):
     ignored: tuple[str, ...]
     """Settings of the scene that the engine does not know."""
     ending: str
-    """Why there are no more steps; empty as long as there are some."""
+    """Reason why there are no more steps; empty while there are some."""
 
     @property
     def time(self) -> float:
@@ -139,7 +139,7 @@ class SimulationSide:
         return StepFacts(shown.time, read_values(shown.data), readings, contacts)
 
     def close(self) -> None:
-        """Nothing: the simulation belongs to the caller."""
+        """Do nothing: the simulation belongs to the caller."""
 
     def _reading(self, places: list[int], batch: ContactBatch) -> Values:
         reduce = self.sensors[places[0]].reduce

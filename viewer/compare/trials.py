@@ -31,7 +31,7 @@ _BUDGET = 2**30
 
 @dataclass(frozen=True)
 class TrialOptions:
-    """Which run is taken, and what is watched in it."""
+    """Options of a search for cures: the run, and the conditions to watch."""
 
     scene: str
     """File or bundled scene; a saved run (.cvrun) is continued from its first step with its inputs."""
@@ -82,7 +82,7 @@ def change_start(controller: Controller, changes: Sequence[ModelChange], failure
 
 
 class Trials:
-    """One run of a scene, a log or a saved run, to be taken with changed values."""
+    """Run of a scene, a log or a saved run, to be simulated with changed values."""
 
     def __init__(self, options: TrialOptions) -> None:
         """Raises SceneError."""
@@ -112,7 +112,9 @@ class Trials:
         except LogEnd:
             self.seconds = base.shown.time - (base.history.time(base.history.first) if base.history else 0.0)
         if base.source.exactness is not None and base.source.exactness.unknown:
-            raise SceneError(f"{base.source.summary()}: what is not reached cannot be taken with other values")
+            raise SceneError(
+                f"{base.source.summary()}: steps that were not reproduced cannot be simulated with changed values"
+            )
         return base
 
     def run(self, changes: Sequence[ModelChange], link: Link | None = None, whole: bool = False) -> Message:

@@ -63,7 +63,7 @@ _PREFIXES = (("", 1.0), ("m", 1e-3), ("u", 1e-6))
 
 @dataclass(frozen=True)
 class Unwanted:
-    """Something that must not happen."""
+    """Condition that must not happen."""
 
     kind: Kind
     name: str
@@ -146,9 +146,9 @@ class Measure:
         self._since: list[float | None] = [None] * len(self.unwanted)
         """Time since which a contact that was there is open [s]."""
         self.pairs: set[tuple[int, int]] = set()
-        """Geoms that pressed each other where something is watched ..."""
+        """Geoms that pressed on each other, among those that are watched."""
         self._pressed: dict[tuple[int, int], int] = {}
-        """... and in how many steps their bodies did."""
+        """Number of steps in which each pair of their bodies pressed on each other."""
         self._judged = 0
         self.iterations = self.steps = 0
         """Iterations of the solver in all steps, of the slowest island of each; and number of steps."""
@@ -190,7 +190,7 @@ class Measure:
             self._pressed[bodies] = self._pressed.get(bodies, 0) + 1
 
     def after_reset(self, engine: Engine) -> None:
-        """Nothing: a run goes forward only."""
+        """Do nothing: runs only go forward."""
 
     def values(self) -> list[float]:
         """Return what was measured so far, in SI units; NaN for what is not known."""

@@ -289,7 +289,7 @@ class VersionProcess:
             self.close()
             raise
         self.scene: dict[str, dict[str, Any]] = begun["scene"]
-        """See `worker.read_scene`."""
+        """Attributes of the scene, as `worker.read_scene` returns them."""
         self.timestep = float(begun["timestep"])
         self.sensors: dict[str, Values] = begun["sensors"]
         """Start and length of each sensor's array, by its name."""
@@ -416,11 +416,11 @@ class Bisection:
     low: Version
     high: Version
     trials: list[VersionTrial] = field(default_factory=list)
-    """In the order in which they were tried."""
+    """Releases in the order in which they were tried."""
     before: Version | None = None
-    """The last release that does as the first one ..."""
+    """Last release that agrees with the first one."""
     first: VersionTrial | None = None
-    """... and the one after it, which differs; None if none does."""
+    """First release that differs; None if none does."""
 
 
 def bisect(

@@ -28,19 +28,19 @@ class Diagnostics(Protocol):
     """Facts behind the arrays of an engine's sensors."""
 
     def why_zero(self, name: str, batch: ContactBatch) -> str | None:
-        """One sentence on a sensor that reads nothing; None if it reads a force."""
+        """Return a sentence on why a sensor reads nothing; None if it reads a force."""
         ...
 
     def asleep(self, name: str) -> str | None:
-        """One sentence on a sensor whose values are old, or incomplete, because bodies sleep; None if they are not."""
+        """Return a sentence on a sensor whose values are old or incomplete because bodies sleep; None otherwise."""
         ...
 
     def balance(self, name: str) -> Balance | None:
-        """The forces on the whole thing that a sensor feels for, from its root on; None if it does not move."""
+        """Return the forces on the tree of a sensor's body, from its root on; None if it does not move."""
         ...
 
     def balanced_body(self, name: str) -> int | None:
-        """The body whose `balance` is that of a sensor."""
+        """Return the body whose `balance` belongs to a sensor; None if there is none."""
         ...
 
     def in_each_mode(self, name: str) -> dict[Reduce, ContactBatch]:
@@ -48,7 +48,7 @@ class Diagnostics(Protocol):
         ...
 
     def forces(self, body: int, alone: bool = False) -> ForceTable | None:
-        """The forces on a body with all that hangs on it, or alone, by kind; None where they are not known."""
+        """Return the forces on a body with its subtree, or `alone`, by kind; None if they are not known."""
         ...
 
     def support(self, body: int) -> Support | None:
@@ -61,7 +61,7 @@ class Diagnostics(Protocol):
 
     def body_name(self, body: int) -> str: ...
     def cones(self, batch: ContactBatch) -> FrictionCones | None:
-        """Friction use and state of the filled slots; None for net contacts."""
+        """Return friction use and state of the filled slots; None for net contacts."""
         ...
 
 
@@ -156,10 +156,10 @@ class Past(Protocol):
     """`ctrl`, which a step starts from and leaves as it is, (input_size,): a view; empty if the engine cannot return
     to a state."""
     other_inputs: Sequence[memoryview]
-    """All else that a controller may change before a step, such as forces and positions: views."""
+    """Views of the other inputs that a controller may change before a step, such as forces and positions."""
 
     def read(self) -> memoryview:
-        """The row of the last step as bytes: of a copy, or of a view that the next step changes."""
+        """Return the row of the last step as bytes, from a copy or a view that the next step changes."""
         ...
 
     def source(self, sensor: ContactSensor) -> tuple[slice, ContactLayout]:
@@ -183,7 +183,7 @@ class Past(Protocol):
         ...
 
     def equals(self, other: "Past") -> bool:
-        """True if this engine and that of another past are in the same state."""
+        """Return True if the engines of two pasts are in the same state."""
         ...
 
     def retrace(self, spans: Sequence[KeptSpan]) -> Retraced | None:
@@ -234,9 +234,9 @@ class Verdict(StrEnum):
 
     TAKE = "take"
     IGNORE = "ignore"
-    """It leaves the sensor out, or in no state to be read, and runs the scene."""
+    """The engine runs the scene without this sensor, or without a valid array of it."""
     REFUSE = "refuse"
-    """It does not run a scene with this sensor."""
+    """The engine does not load a scene with this sensor."""
 
 
 @dataclass(frozen=True)
@@ -245,7 +245,7 @@ class Portability:
 
     verdict: Verdict
     reason: str = ""
-    """Why it is not taken; the engine's own words where it was asked."""
+    """Reason why the sensor is not read; the engine's own words if it was asked."""
     notes: tuple[str, ...] = ()
     """Differences in reading from MuJoCo, of a sensor that the engine accepts."""
     verified: bool = False

@@ -16,7 +16,7 @@ Row = NDArray[np.float64]
 
 
 class ContactSensor(NamedTuple):
-    """One contact sensor as it is read now. A tuple, for there may be a hundred thousand."""
+    """Contact sensor as it is read now. A tuple, because there may be a hundred thousand."""
 
     name: str
     label: str
@@ -106,11 +106,11 @@ class SensorList(Sequence[ContactSensor]):
         return SensorList([new.get(sensor.name, sensor) for sensor in self._sensors])
 
     def has(self, name: str) -> bool:
-        """True if there is a sensor of that name; found at once, however many there are."""
+        """Return True if there is a sensor of a name; found in constant time."""
         return name in self._positions
 
     def position(self, name: str) -> int:
-        """Index of the sensor of that name."""
+        """Return the index of a sensor, by name."""
         if name not in self._positions:
             known = did_you_mean(name, self._positions) or f"; the scene has: {', '.join(self._positions) or 'none'}"
             raise SceneError(f"no contact sensor named {name!r}{known}")

@@ -22,7 +22,7 @@ _MASSES = ("body_mass", "body_inertia", "body_ipos", "body_iquat", "dof_armature
 
 
 def no_control(model: MjModel, data: MjData) -> None:
-    """Stands for a controller that drives nothing: the seed alone changes something, at the start."""
+    """Set no controls: only the seed changes something, at the start."""
 
 
 @dataclass
@@ -30,11 +30,11 @@ class Controller:
     """Functions that drive the environments of an engine, one environment after the other."""
 
     control: Control
-    """Called before every physics step, unless it is `no_control`."""
+    """Function that is called before every physics step, unless it is `no_control`."""
     reset: Callable[[MjModel, MjData, np.random.Generator], object] | None = None
-    """Called when a scene starts and whenever it is reset, after the state was set."""
+    """Function that is called when a scene starts and after each reset, once the state is set."""
     vary: Callable[[MjModel, np.random.Generator], object] | None = None
-    """Called once, before a model is first stepped."""
+    """Function that is called once, before a model is first stepped."""
     seed: int = 0
     """Seed of the generator that both functions draw from, and of `randomisation`."""
     randomisation: Randomisation = NOT_RANDOM
@@ -58,7 +58,7 @@ class Controller:
         return self.reset is not None or self.randomisation.noise is not None
 
     def driver(self, model: MjModel, datas: Sequence[MjData]) -> Callable[[], None] | None:
-        """A function that calls `control` for every environment; it raises ControlError where that fails."""
+        """Return a function that calls `control` for every environment, and raises ControlError if that fails."""
         if self.control is no_control:
             return None
         control, waiting = self.control, True
@@ -109,7 +109,7 @@ class Controller:
         self._resets += 1
 
     def change(self, model: MjModel) -> None:
-        """Vary a model, and let `vary` change it; what follows from masses and inertias is computed again."""
+        """Vary a model, and let `vary` change it; values that depend on masses and inertias are updated."""
         before = {name: getattr(model, name).copy() for name in _MASSES}
         for variation in self.randomisation.variations:
             variation.apply(model, self.seed)
@@ -136,7 +136,7 @@ class Controller:
 
 
 def as_controller(control: "Controller | Control") -> Controller:
-    """A controller of a function with the parameters model and data."""
+    """Return a controller for a function with the parameters model and data."""
     if isinstance(control, Controller):
         return control
     if not callable(control):

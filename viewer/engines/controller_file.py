@@ -55,7 +55,7 @@ class ControllerFile:
         sys.modules.pop(self.module.__name__, None)
 
     def copy(self) -> "ControllerFile":
-        """The same file for another engine: what it keeps between two calls is then that engine's own."""
+        """Return the same file for another engine, with a state of its own."""
         return ControllerFile(f"{self.path}:{self.name}", self.params, self.seed, self.randomisation)
 
     @property
@@ -130,7 +130,7 @@ class ControllerFile:
 
 
 def _descriptions(tree: ast.Module) -> Iterator[tuple[str, str]]:
-    """Names that a module's statements assign, with the string that follows."""
+    """Yield the names that a module's statements assign, with the string that follows."""
     for statement, below in pairwise(tree.body):
         targets = statement.targets if isinstance(statement, ast.Assign) else [getattr(statement, "target", None)]
         text = below.value.value if isinstance(below, ast.Expr) and isinstance(below.value, ast.Constant) else None

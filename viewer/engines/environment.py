@@ -105,7 +105,7 @@ class Environment:
         return self._shown.contacts(name) if self._shown is not None else self.live_contacts(name)
 
     def live_contacts(self, name: str) -> ContactBatch:
-        """`contacts` of the newest step, whichever is shown."""
+        """Return the `contacts` of the newest step, whichever is shown."""
         batch = self.engine.contacts(name)
         return batch.at(self.index) if self.engine.num_envs > 1 else batch
 
@@ -201,20 +201,20 @@ class PicturePast:
         return emptied(self._environment.live_contacts(name))
 
     def array(self, name: str) -> Array:
-        """The declared array of a sensor after the step that is shown."""
+        """Return the declared array of a sensor after the step that is shown."""
         assert self.kept is not None
         if name in self.names:
             return self._environment.array_in(self.kept.row[self._pose_size :], self.kept.sensors[name])
         return self._environment.sensors[name].layout.encode(self.contacts(name))
 
     def save(self, state: Row) -> None:
-        """Nothing: there is no state to return to."""
+        """Do nothing: there is no state to return to."""
 
     def restore(self, state: Row) -> None:
         raise SceneError("this engine cannot return to a state")
 
     def release(self) -> None:
-        """Nothing: the simulation was not moved."""
+        """Do nothing: the simulation was not moved."""
 
     def equals(self, other: Past) -> bool:
         return False

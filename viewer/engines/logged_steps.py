@@ -66,24 +66,25 @@ class StepExactness:
         return self._counts[UNKNOWN]
 
     def is_exact(self, step: int) -> bool:
-        """True if a step is exact, or the first state with all that its forces depend on."""
+        """Return True if a step is exact, or is the first state with everything that its forces depend on."""
         return self._codes[step] == EXACT and (step > 0 or not self._missing)
 
     def is_doubtful(self, step: int) -> bool:
-        """True if the forces of a step are not known, or may be off by more than 1 %."""
+        """Return True if the forces of a step are not known, or may be off by more than 1 %."""
         return not self.forces_known(step) or self._differences[step] > _DOUBTFUL
 
     def forces_known(self, step: int) -> bool:
-        """False if the forces of a step, or those in the first state, are not known."""
+        """Return True if the forces of a step, or those in the first state, are known."""
         return not self._missing if step == 0 else self._codes[step] != UNKNOWN
 
     def band(self, start: int, stop: int, columns: int) -> NDArray[np.uint8]:
-        """The worst of the steps start to stop - 1 in at most `columns` columns of equal length, (n,)."""
+        """Return the worst verdict of the steps start to stop - 1 in each of at most `columns` columns of equal
+        length, (n,)."""
         codes = np.frombuffer(bytes(self._codes[start:stop]), np.uint8)
         return np.maximum.reduceat(codes, _column_starts(len(codes), columns)) if len(codes) else codes
 
     def differences(self, start: int, stop: int, columns: int) -> NDArray[np.float32]:
-        """The largest difference of the steps that are close, in the same columns, (n,)."""
+        """Return the largest difference of the close steps in the same columns, (n,)."""
         values = np.array(self._differences[start:stop], np.float32)
         return np.maximum.reduceat(values, _column_starts(len(values), columns)) if len(values) else values
 

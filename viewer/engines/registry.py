@@ -39,7 +39,7 @@ ENGINES: Mapping[str, EngineEntry] = {
     "mujoco": EngineEntry("MuJoCo", "MuJoCo steps the scene", "mujoco"),
     "motrix": EngineEntry("MotrixSim", "MotrixSim steps the scene, from its start", "motrixsim"),
 }
-"""By the name of the folder."""
+"""Engines by the name of their folder."""
 DEFAULT = "mujoco"
 CHOICES: Mapping[str, EngineEntry] = {
     **ENGINES,

@@ -258,7 +258,7 @@ class StepBuffer:
         return self._times[-1] if self._times else self._last
 
     def __len__(self) -> int:
-        """Number of steps that were added since the last block."""
+        """Return the number of steps since the last block."""
         return len(self._times)
 
     def add(self, step: Step | None = None) -> StepBlock | None:

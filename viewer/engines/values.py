@@ -57,7 +57,7 @@ class SensorValues:
 
 
 def stack_contacts(engine: Engine) -> Iterator[tuple[tuple[str, ...], ContactBatch]]:
-    """`Engine.grouped_contacts` for an engine that reads its sensors one by one."""
+    """Yield `Engine.grouped_contacts` for an engine that reads its sensors one by one."""
     groups: dict[tuple[int, bool, tuple[bool, ...]], list[str]] = {}
     batches = {name: engine.contacts(name) for name in engine.sensors.names}
     for name, batch in batches.items():
@@ -74,6 +74,6 @@ def emptied(batch: ContactBatch) -> ContactBatch:
 
 
 def unknown_details(batch: ContactBatch) -> ContactDetails:
-    """Details of contacts of which only the array is known."""
+    """Return details of contacts of which only the array is known."""
     slots = batch.filled.shape[-1]
     return ContactDetails((("", ""),) * slots, np.full((slots, 5), np.nan))

@@ -31,7 +31,7 @@ class Servo(StrEnum):
 
 @dataclass(frozen=True)
 class Actuator:
-    """One actuator."""
+    """Actuator of a model."""
 
     index: int
     name: str
@@ -62,7 +62,7 @@ class Actuator:
 
 @dataclass(frozen=True)
 class Joint:
-    """One joint."""
+    """Joint of a model."""
 
     index: int
     name: str
@@ -78,7 +78,7 @@ class Joint:
 
 
 def read_actuators(model: MjModel) -> list[Actuator]:
-    """All actuators, in order."""
+    """Return all actuators, in order."""
     limbs, names = limb_names(model), read_names(model, "actuator")
     actuators = []
     for i in range(model.nu):
@@ -112,7 +112,7 @@ def read_actuators(model: MjModel) -> list[Actuator]:
 
 
 def read_joints(model: MjModel) -> list[Joint]:
-    """All joints, in order."""
+    """Return all joints, in order."""
     limbs, names, bodies = limb_names(model), read_names(model, "jnt"), body_names(model)
     joints = []
     for i in range(model.njnt):
@@ -134,7 +134,7 @@ def read_joints(model: MjModel) -> list[Joint]:
 
 
 def limb_names(model: MjModel) -> list[str]:
-    """For every body the name of the body at which its limb begins: after the last one from which several branch."""
+    """Return for every body the name of the first body of its limb, after the last body with several children."""
     names, parents = body_names(model), model.body_parentid.tolist()
     moving = (model.body_dofnum > 0).tolist()
     for body in range(model.nbody - 1, 0, -1):
@@ -162,8 +162,8 @@ def _moved_body(model: MjModel, kind: int, target: int) -> int | None:
 
 
 def _moved_kind(model: MjModel, kind: int, target: int) -> int:
-    """The joint whose units an actuator has that moves none directly: a tendon counts as what it is a sum of, or as a
-    length; -1 for what has no such units."""
+    """Return the joint whose units an actuator has that moves no joint directly: a tendon counts as what it is a sum
+    of, or as a"""
     if kind != _TENDON:
         return -1
     kinds = {int(model.jnt_type[joint]) for joint in _tendon_joints(model, target)} or {_SLIDE}
@@ -171,7 +171,7 @@ def _moved_kind(model: MjModel, kind: int, target: int) -> int:
 
 
 def _tendon_joints(model: MjModel, tendon: int) -> list[int]:
-    """The joints that a tendon is a sum of; none if it is a length in space."""
+    """Return the joints that a tendon is a sum of; none if it is a length in space."""
     start = int(model.tendon_adr[tendon])
     wraps = slice(start, start + int(model.tendon_num[tendon]))
     joints: list[int] = model.wrap_objid[wraps][model.wrap_type[wraps] == int(mujoco.mjtWrap.mjWRAP_JOINT)].tolist()

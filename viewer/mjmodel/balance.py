@@ -23,11 +23,11 @@ class Balance:
     """
 
     body: int
-    """Whose subtree it is."""
+    """Body at the root of the subtree."""
     mass: float
     """Mass of the subtree [kg]."""
     center: Vector
-    """Its centre of mass [m], world, (3,)."""
+    """Centre of mass [m], world, (3,)."""
     acceleration: Vector
     """Acceleration of the centre of mass [m/s²], world, (3,)."""
     contact_points: Vector
@@ -35,7 +35,7 @@ class Balance:
     contact_forces: Vector
     """Forces of these contacts on the subtree [N], world, (k, 3)."""
     weight: Vector
-    """[N], world, (3,)."""
+    """Weight [N], world, (3,)."""
     applied: Vector
     """Forces of the user's hand or a program: `xfrc_applied` [N], world, (3,)."""
     attached: bool
@@ -60,7 +60,8 @@ class Balance:
 
 
 def sensor_body(model: mujoco.MjModel, sensor_id: int) -> int | None:
-    """The body whose contacts a sensor measures: object 2's if it moves, else object 1's; None if neither does."""
+    """Return the body whose contacts a sensor measures: object 2's if it moves, else object 1's; None if neither
+    does."""
     for kind, index in reversed(sensor_targets(model, sensor_id)):
         if kind == _GEOM:
             index = int(model.geom_bodyid[index])
@@ -74,7 +75,7 @@ def sensor_body(model: mujoco.MjModel, sensor_id: int) -> int | None:
 
 
 def tree_root(model: mujoco.MjModel, body: int) -> int | None:
-    """The body at the root of the moving tree that a body belongs to; None if it does not move."""
+    """Return the body at the root of the moving tree that a body belongs to; None if it does not move."""
     root = None
     while body:
         if model.body_dofnum[body]:
@@ -84,7 +85,7 @@ def tree_root(model: mujoco.MjModel, body: int) -> int | None:
 
 
 def measure_balance(model: mujoco.MjModel, data: mujoco.MjData, body: int) -> Balance:
-    """The balance of a body's subtree; `body` 0 is everything that moves."""
+    """Return the balance of a body's subtree; `body` 0 is everything that moves."""
     inside = subtree(model, body)
     # The world neither moves nor has a weight, though it may be given a mass.
     inside[0] = False
@@ -160,7 +161,7 @@ def centripetal_accelerations(model: mujoco.MjModel, data: mujoco.MjData) -> Vec
 
 
 def _relative_velocity(model: mujoco.MjModel, data: mujoco.MjData, body: int) -> Vector:
-    """Spatial velocity of a body relative to its parent, about the tree's centre of mass, (6,)."""
+    """Return the spatial velocity of a body relative to its parent, about the tree's centre of mass, (6,)."""
     parent = model.body_parentid[body]
     # The parent's is about the same point, unless it is the world, which stands still.
     return data.cvel[body] - (data.cvel[parent] if parent else 0.0)
@@ -176,7 +177,7 @@ def _outer_contacts(model: mujoco.MjModel, data: mujoco.MjData, inside: NDArray[
 
 
 def world_forces(model: mujoco.MjModel, data: mujoco.MjData, contacts: NDArray[np.intp]) -> Vector:
-    """Forces of contacts on their second geom [N], world, (k, 3)."""
+    """Return the forces of contacts on their second geom [N], world, (k, 3)."""
     frames = data.contact.frame[contacts].reshape(-1, 3, 3)
     return np.einsum("kij,ki->kj", frames, contact_forces(model, data, contacts)[:, :3])
 

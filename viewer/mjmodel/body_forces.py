@@ -22,7 +22,7 @@ class BodyContacts:
     """The contacts of one body's own geoms."""
 
     force: NDArray[np.float64]
-    """Their sum on the body [N], world, (3,)."""
+    """Sum of the forces on the body [N], world, (3,)."""
     found: int
     """Number of the contacts that touch. A pair that only a gap lists is apart, and does not count."""
 
@@ -34,7 +34,7 @@ class BodyForces(Protocol):
     """True if the mjData that draws the scene is stepped itself, and holds MuJoCo's own sensors."""
 
     def refusal(self, body: int, mount: bool) -> str | None:
-        """Why the contact or mount force on a body is not known; None if it is."""
+        """Return the reason why the contact or mount force on a body is not known; None if it is."""
         ...
 
     def read(self) -> None:
@@ -43,7 +43,7 @@ class BodyForces(Protocol):
 
     def contacts(self, body: int) -> BodyContacts: ...
     def mount(self, body: int) -> NDArray[np.float64]:
-        """Force that a body passes on to its parent [N], world, (3,)."""
+        """Return the force that a body passes to its parent [N], world, (3,)."""
         ...
 
     def contact_points(self, body: int) -> NDArray[np.float64]:
@@ -121,7 +121,7 @@ class MujocoForces:
         return points[(bodies == body).any(axis=1) & touching]
 
     def _held(self, listed: NDArray[np.intp]) -> NDArray[np.bool_]:
-        """True for contacts of the last state that last, though MuJoCo does not list them: their bodies sleep, (n,).
+        """Return True for contacts that persist although MuJoCo does not list them, because their bodies sleep, (n,).
 
         `listed`: the bodies of the contacts that it lists, (k, 2); -1 for flexes.
         """
@@ -132,7 +132,7 @@ class MujocoForces:
 
 
 def _touching(data: MjData) -> NDArray[np.bool_]:
-    """True for contacts that intersect, or are near enough for a force, (k,).
+    """Return True for contacts that penetrate, or are near enough for a force, (k,).
 
     By distance, not by constraint: bodies that cannot move or are asleep touch without one.
     """

@@ -71,12 +71,12 @@ class ContactList:
         return before ^ self.listed
 
     def ranges(self) -> list[range]:
-        """Indices in the list of the contacts of each of `pairs`."""
+        """Return the indices in the list of the contacts of each of `pairs`."""
         ends = [*self._starts.tolist(), len(self._geoms or b"") // 8]
         return [range(start, stop) for start, stop in pairwise(ends)]
 
     def depths(self, data: MjData) -> Values:
-        """Smallest distance of the contacts of each of `pairs` [m], (k,)."""
+        """Return the smallest distance of the contacts of each of `pairs` [m], (k,)."""
         return np.minimum.reduceat(data.contact.dist, self._starts) if len(self._starts) else np.zeros(0)
 
     def forces(self, data: MjData) -> Values:

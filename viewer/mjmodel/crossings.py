@@ -9,7 +9,7 @@ FORCE_FREE = 5e-4
 
 
 class Sample(NamedTuple):
-    """One pair at one instant."""
+    """State of one pair at one instant."""
 
     time: float
     """Simulation time [s]."""
@@ -99,7 +99,7 @@ def interpolate(trace: Trace, level: float) -> Crossing:
 
 
 def _passage(gap: float, slope: float, bend: float) -> float | None:
-    """The u in [0, 1] at which gap + slope u + bend u^2 is 0. None unless it runs towards 0 all the way."""
+    """Return the u in [0, 1] at which gap + slope u + bend u^2 is 0. None unless it runs towards 0 all the way."""
     square = slope * slope - 4 * bend * gap
     if not (slope * gap < 0 < slope * (slope + 2 * bend) and square >= 0):
         return None
@@ -107,24 +107,25 @@ def _passage(gap: float, slope: float, bend: float) -> float | None:
 
 
 def _passage_after_turn(gap: float, slope: float, bend: float) -> float:
-    """The u in [0, 1] at which it is 0, where it runs away from 0 at first, and ends on the other side of it."""
+    """Return the u in [0, 1] at which gap + slope u + bend u^2 is 0 if it moves away from 0 at first and ends on the
+    other side."""
     return min((abs(slope) + math.sqrt(slope * slope - 4 * bend * gap)) / (2 * abs(bend)), 1.0)
 
 
 def _is_smooth(before: Sample, after: Sample) -> bool:
-    """True if the velocities of a step explain how its distance changed: no contact force has acted within it."""
+    """Return True if the velocities of a step explain its change of distance: no contact force acted within it."""
     if after.distance == before.distance:
         return False
     return min(_euler_misfit(before, after), _runge_kutta_misfit(before, after)) < 10 * FORCE_FREE
 
 
 def _euler_misfit(before: Sample, after: Sample) -> float:
-    """By how much semi-implicit Euler with these velocities misses the change of distance, relative to it."""
+    """Return the relative misfit of the change of distance under semi-implicit Euler."""
     change = after.distance - before.distance
     return abs(1 - after.velocity * (after.time - before.time) / change)
 
 
 def _runge_kutta_misfit(before: Sample, after: Sample) -> float:
-    """The same for Runge-Kutta, whose velocities are those at the ends of the step."""
+    """Return the relative misfit of the change of distance under Runge-Kutta, with the velocities at both ends."""
     change = after.distance - before.distance
     return abs(1 - (before.velocity + after.velocity) / 2 * (after.time - before.time) / change)

@@ -25,11 +25,11 @@ _CONTACT = int(mujoco.mjtSensor.mjSENS_CONTACT)
 
 
 class Declaration(NamedTuple):
-    """One contact sensor of a scene."""
+    """Contact sensor that a scene declares."""
 
     sensor_id: int
     name: str
-    """Its name, or one made up for it."""
+    """Name of the sensor, or one made up for it."""
     unnamed: bool
     """True if the name is made up."""
     label: str
@@ -56,7 +56,7 @@ def declared_sensors(model: MjModel, hidden: Collection[int] = ()) -> list[Decla
 
 
 def delayed_sensors(model: MjModel) -> frozenset[int]:
-    """Sensors whose arrays can be older than the contact list."""
+    """Return the sensors whose arrays can be older than the contact list."""
     return frozenset(np.flatnonzero(model.sensor_history.any(axis=1)).tolist())
 
 

@@ -27,7 +27,7 @@ class Diagnosis:
     """Explains the zeros of one sensor. What can collide is found once; make a new one when the model changes."""
 
     def __init__(self, model: mujoco.MjModel, sensor_id: int | None) -> None:
-        """Without a sensor, for one that matches every contact."""
+        """Explain a sensor; without one, a sensor that matches every contact."""
         self._model = model
         self._sensor_id = sensor_id
         self._matcher = ContactMatcher(model, sensor_id)
@@ -41,11 +41,11 @@ class Diagnosis:
 
     @property
     def never(self) -> str | None:
-        """Why the sensor can never report a contact, whatever the scene does; None if it can."""
+        """Reason why the sensor can never report a contact; None if it can."""
         return self._static
 
     def explain(self, data: mujoco.MjData, batch: ContactBatch) -> str | None:
-        """Why a sensor that reports `batch` has no force now; None if it has."""
+        """Return why a sensor with the contacts `batch` has no force now; None if it has."""
         if are_forces_hidden(data) and not batch.filled.any():
             return "The step that led here was not reached: its forces are not known."
         if batch.force is not None and batch.force.any():
@@ -68,7 +68,7 @@ class Diagnosis:
             yield f"{self._subject} can never collide: {self._obstacles()}."
 
     def _explain_contacts(self, data: mujoco.MjData, batch: ContactBatch) -> str | None:
-        """Why existing contacts are not reported, or have no force."""
+        """Return why existing contacts are not reported, or have no force; None if neither is so."""
         contacts = self._matcher.match(data).contacts
         if not len(contacts):
             return self._explain_site(data)
@@ -84,7 +84,7 @@ class Diagnosis:
         return f"{names} now, but {self._lateness()}."
 
     def _explain_site(self, data: mujoco.MjData) -> str | None:
-        """Contacts of the right geoms, but outside the site."""
+        """Return a sentence on contacts of the right geoms outside the site; None if there are none."""
         if self._site is None:
             return None
         fitting = self._matcher.match(data, anywhere=True).contacts
@@ -126,7 +126,7 @@ class Diagnosis:
         return f"{_capital(one)} is {_length(distance)} away from {other}{whose}."
 
     def _nearest(self, data: mujoco.MjData) -> tuple[float, Indices | None]:
-        """The smallest distance between geoms that can collide, and these two geoms."""
+        """Return the smallest distance between geoms that can collide, and these two geoms."""
         pairs = self._pairs.possible
         if not len(pairs):
             return np.inf, None
@@ -196,7 +196,7 @@ class Diagnosis:
         return f"{_capital(one)} touches {other}"
 
     def _sides(self, data: mujoco.MjData, contact: int) -> list[str]:
-        """The two things that touch in a contact."""
+        """Return the two objects that touch in a contact."""
         return [
             with_kind("geom", self._geoms[geom]) if geom >= 0 else with_kind("flex", self._flexes[flex])
             for geom, flex in zip(data.contact.geom[contact], data.contact.flex[contact], strict=True)
@@ -226,7 +226,7 @@ def never_matching(model: mujoco.MjModel, sensor_ids: Sequence[int]) -> dict[int
 
 
 def _length(metres: float) -> str:
-    """A length with a unit that suits it."""
+    """Return a length with a unit that suits it."""
     if abs(metres) < 1e-5:
         return f"{metres * 1e6:.3g} µm"
     return f"{metres * 1e3:.3g} mm" if abs(metres) < 0.1 else f"{metres:.3g} m"

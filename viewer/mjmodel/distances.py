@@ -16,7 +16,7 @@ from .pair_selection import Pairs, PairSelection
 from .types import MjData, MjModel
 
 FARTHEST = 1e6
-"""Beyond any scene [m]: where geoms are farther apart, this is their distance."""
+"""Distance of geoms that are farther apart than any scene is large [m]."""
 NO_LIST = int(mujoco.mjtDisableBit.mjDSBL_CONTACT | mujoco.mjtDisableBit.mjDSBL_CONSTRAINT)
 """Flags that leave the contact list empty whatever touches."""
 OVERRIDE = int(mujoco.mjtEnableBit.mjENBL_OVERRIDE)
@@ -111,8 +111,8 @@ class PairDistances:
         return bool(self._crossing)
 
     def rest(self, in_contact: Mask) -> bool:
-        """True if, as long as the contact list stays the same and `early_contacts` keep their side, no pair has to be
-        measured in the next states.
+        """Return True if, as long as the contact list stays the same and `early_contacts` keep their side, no pair has
+        to be measured in the next states.
 
         `in_contact`: the pairs that are in contact after the latest state, (pairs,).
         """
@@ -123,7 +123,7 @@ class PairDistances:
         return not (self._undecided or self._unsure) and all(map(self._exact.item, early))
 
     def early_contacts(self, in_contact: Mask) -> list[tuple[range, float]]:
-        """Contacts of each pair that is listed before it touches, and 1 if it touches, -1 if it does not.
+        """Return the contacts of each pair that is listed before it touches, with 1 if it touches and -1 if not.
 
         Such a pair keeps its side while the smallest of the contacts' distances times that number is below -`CLEAR`.
         """
@@ -134,12 +134,12 @@ class PairDistances:
         ]
 
     def start(self) -> tuple[float, Values, Values]:
-        """Time [s], distances [m] and velocities [m/s], (pairs,) each, of the first state after a reset."""
+        """Return time [s], distances [m] and velocities [m/s], (pairs,) each, of the first state after a reset."""
         samples = np.array([self._samples[pair] for pair in range(len(self._geoms))]).reshape(-1, 3)
         return self.states[0][0], samples[:, 1], samples[:, 2]
 
     def traces(self) -> dict[int, Trace]:
-        """The last three states of the pairs that may meet or part now."""
+        """Return the last three states of the pairs that may meet or part now."""
         before = self._recall(1, self._crossing)
         self._meeting = [pair for pair in self._crossing if before[pair].distance > 0]
         self._earlier = None
@@ -149,7 +149,7 @@ class PairDistances:
         }
 
     def near(self, data: MjData, in_contact: Mask) -> dict[int, Sample]:
-        """All pairs that are in contact or penetrate, measured in the latest state.
+        """Return all pairs that are in contact or penetrate, measured in the latest state.
 
         `in_contact`: the pairs that were in contact before it, (pairs,).
         """
@@ -160,7 +160,7 @@ class PairDistances:
         return {pair: self._sample(data, time, pair, self.distance(data, pair)) for pair in pairs}
 
     def gaps(self, data: MjData, in_contact: Mask) -> tuple[float, float]:
-        """Largest distance of the pairs in contact and smallest of the others, in the latest state [m].
+        """Return the largest distance of the pairs in contact and the smallest of the others, in the latest state [m].
 
         -inf and inf where there are none.
         """
@@ -178,25 +178,27 @@ class PairDistances:
         return largest, nearest
 
     def distance(self, data: MjData, pair: int) -> float:
-        """Distance of a pair [m], in any state that has positions."""
+        """Return the distance of a pair [m], in any state with positions."""
         first, second = self._geoms[pair]
         distance: float = mujoco.mj_geomDistance(self._model, data, first, second, FARTHEST, self._witness)
         return distance
 
     def distance_apart(self, data: MjData, pair: int, way: float, direction: Vector) -> float:
-        """Distance with the second geom moved a way along a direction [m]; `data` stays changed."""
+        """Return the distance with the second geom moved along a direction [m]; `data` stays changed."""
         data.geom_xpos[self._geoms[pair][1]] += way * np.array(direction)
         return self.distance(data, pair)
 
     def direction(self, distance: float) -> Vector | None:
-        """Unit vector from the first geom to the second where they are nearest, for the distance measured last [m].
+        """Return the unit vector from the first geom to the second at their nearest points, for the distance measured
+        last [m].
 
         World frame; None where they touch.
         """
         return _direction(self._witness.tolist(), distance)
 
     def velocity(self, data: MjData, pair: int, distance: float) -> float:
-        """Rate of change of the distance measured last [m/s], in a state that has velocities; NaN where geoms touch."""
+        """Return the rate of change of the distance measured last [m/s], in a state with velocities; NaN if the geoms
+        touch."""
         nearest = self._witness.tolist()
         direction = _direction(nearest, distance)
         if direction is None:
@@ -231,17 +233,17 @@ class PairDistances:
         self._early = frozenset((self._able & (largest > 0)).nonzero()[0].tolist())
 
     def _sample(self, data: MjData, time: float, pair: int, distance: float) -> Sample:
-        """A pair in a state, for the distance measured last [m]."""
+        """Return a pair in a state, with the distance measured last [m]."""
         velocity = self.velocity(data, pair, distance) if self._has_velocities else math.nan
         return Sample(time, distance, velocity)
 
     def _recall(self, age: int, pairs: Iterable[int]) -> dict[int, Sample]:
-        """Pairs as they were some states ago."""
+        """Return pairs as they were some states ago."""
         past, time = self._show(self.states[age]), self.states[age][0]
         return {pair: self._sample(past, time, pair, self.distance(past, pair)) for pair in pairs}
 
     def _show(self, state: Poses) -> Any:
-        """Data of our own with the poses and velocities of a state."""
+        """Return our own data with the poses and velocities of a state."""
         if self._past is None:
             self._past = mujoco.MjData(self._model)
         values, start = np.frombuffer(state[1]), 0
@@ -251,14 +253,14 @@ class PairDistances:
         return self._past
 
     def _recall_earlier(self, pair: int) -> Sample:
-        """A pair two states ago. Seldom needed, but then of several pairs that meet."""
+        """Return a pair two states ago. It is seldom needed, but then for several pairs that meet."""
         if self._earlier is None:
             self._earlier = self._recall(2, self._meeting) if len(self.states) > 2 else {}
         return self._earlier.get(pair, _UNKNOWN)
 
 
 def distance_bounds(model: MjModel, data: MjData, pairs: Pairs) -> Values:
-    """Lower bounds of the distances of pairs of geoms, (k, 2), from spheres and planes around them [m], (k,)."""
+    """Return lower bounds of the distances of pairs of geoms, (k, 2), from spheres and planes around them [m], (k,)."""
     first, second = pairs.T
     between = data.geom_xpos[second] - data.geom_xpos[first]
     bounds = np.linalg.norm(between, axis=1)
@@ -270,12 +272,12 @@ def distance_bounds(model: MjModel, data: MjData, pairs: Pairs) -> Values:
 
 
 def poses_of(data: MjData) -> tuple[Any, Any, Any, Any]:
-    """Positions and orientations of a state's geoms, centres of mass and velocities of its bodies: views."""
+    """Return positions and orientations of a state's geoms, centres of mass and velocities of its bodies, as views."""
     return data.geom_xpos, data.geom_xmat, data.subtree_com, data.cvel
 
 
 def _direction(nearest: list[float], distance: float) -> Vector | None:
-    """Unit vector between the nearest points of two geoms, (6,), at a distance [m]; None where they touch."""
+    """Return the unit vector between the nearest points of two geoms, (6,), at a distance [m]; None if they touch."""
     ax, ay, az, bx, by, bz = nearest
     length = math.dist((ax, ay, az), (bx, by, bz))
     if length < _TOUCHING:

@@ -19,7 +19,7 @@ _NEAREST_POINT = mujoco.mj_version() >= 4_000_000
 
 
 def flex_bodies(model: mujoco.MjModel, data: mujoco.MjData, contacts: Indices, side: int) -> Indices:
-    """The one body that stands for the flex on a side, 0 or 1, of each of these contacts, (k,)."""
+    """Return the body that represents the flex on a side, 0 or 1, of each contact, (k,)."""
     contact = data.contact
     flexes, vertices = contact.flex[contacts, side], contact.vert[contacts, side]
     bodies = np.zeros(len(contacts), np.intp)
@@ -39,7 +39,7 @@ def flex_bodies(model: mujoco.MjModel, data: mujoco.MjData, contacts: Indices, s
 
 
 def flex_velocities(model: mujoco.MjModel, data: mujoco.MjData, contacts: Indices, side: int) -> tuple[Values, Values]:
-    """Linear and angular velocity of the flex on a side, 0 or 1, of each of these contacts, world, (k, 3) each.
+    """Return linear and angular velocity of the flex on a side, 0 or 1, of contacts, world, (k, 3) each.
 
     At the contact position. An element moves as its vertices do, weighted by the place of its point that is nearest.
     NaN with a MuJoCo older than 4.0, which weights them otherwise.
@@ -65,7 +65,7 @@ def flex_velocities(model: mujoco.MjModel, data: mujoco.MjData, contacts: Indice
 
 
 def closest_weights(corners: Values, points: Values, allowed: NDArray[np.bool_]) -> Values:
-    """Barycentric weights, (k, n), of the point of each simplex that is nearest to a point.
+    """Return the barycentric weights, (k, n), of the point of each simplex that is nearest to a point.
 
     `corners` are the simplices (k, n, 3), `points` (k, 3); `allowed` the corners that may have a weight, (k, n).
     """
@@ -92,7 +92,7 @@ def _representatives(model: mujoco.MjModel, bodies: NDArray[np.int32]) -> Indice
 
 
 def _corners(model: mujoco.MjModel, flex: int) -> NDArray[np.int32]:
-    """The vertices of each element of a flex, (elements, dim + 1), counted within the flex."""
+    """Return the vertices of each element of a flex, (elements, dim + 1), counted within the flex."""
     size, start = model.flex_dim[flex] + 1, model.flex_elemdataadr[flex]
     corners: NDArray[np.int32] = model.flex_elem[start : start + size * model.flex_elemnum[flex]].reshape(-1, size)
     return corners
@@ -101,7 +101,7 @@ def _corners(model: mujoco.MjModel, flex: int) -> NDArray[np.int32]:
 def _vertex_weights(
     model: mujoco.MjModel, data: mujoco.MjData, contacts: Indices, side: int, flex: int
 ) -> tuple[Indices, Values]:
-    """The vertices of a flex that a side of each contact has, counted within the flex, and their weights, (k, n)."""
+    """Return the vertices of a flex on a side of each contact, counted within the flex, and their weights, (k, n)."""
     contact = data.contact
     single = contact.vert[contacts, side]
     # Without an element, -1, whichever vertices are found are replaced.
@@ -116,7 +116,7 @@ def _vertex_weights(
 def _node_weights(
     model: mujoco.MjModel, flex: int, vertices: Indices, vertex_weights: Values
 ) -> tuple[Indices, Values]:
-    """The bodies of the nodes of a flex whose cells carry these vertices, (k, n), and their weights."""
+    """Return the bodies of the nodes of a flex whose cells carry these vertices, (k, n), and their weights."""
     rest = model.flex_vert0[model.flex_vertadr[flex] + vertices]
     coordinates = np.einsum("kn,kni->ki", vertex_weights, rest)
     cells, order = model.flex_cellnum[flex].astype(np.intp), abs(int(model.flex_interp[flex]))
@@ -133,7 +133,7 @@ def _node_weights(
 
 
 def _on_shell(nodes: Indices, weights: Values, last: Indices) -> tuple[Indices, Values]:
-    """Replaces the nodes inside a grid, which a shell does not have, by those on its faces: (k, m, 3) and (k, m).
+    """Replace nodes inside a grid, which a shell does not have, by nodes on its faces: (k, m, 3) and (k, m).
 
     By transfinite interpolation: f = f - (1 - Px)(1 - Py)(1 - Pz) f, where Px interpolates between the two faces
     across x and leaves the rest as it is. `last`: the highest number of a node along each axis, (3,).

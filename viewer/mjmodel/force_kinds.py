@@ -50,15 +50,15 @@ class ForceKind(StrEnum):
 
 @dataclass(frozen=True, eq=False)
 class ForceRow:
-    """One line of a table of forces."""
+    """Row of a table of forces."""
 
     kind: ForceKind
     label: str
-    """Such as `contact with floor` or `springs`."""
+    """Label of the row, such as `contact with floor` or `springs`."""
     force: Vector
-    """[N], world, (3,)."""
+    """Force [N], world, (3,)."""
     about: str = ""
-    """One sentence on the contents of this kind."""
+    """Sentence on the contents of this kind."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,7 +75,7 @@ class ForceTable:
     alone: bool
     """True if the bodies that hang on it do not count."""
     mass: float
-    """[kg]."""
+    """Mass [kg]."""
     center: Vector
     """Centre of mass [m], world, (3,)."""
     inertia: Vector
@@ -221,7 +221,7 @@ class _JointForces:
             "other passive": data.qfrc_passive - sum(known.values()) - adhesion,
             **{name: self._constraint(model, data, types) for name, types in _CONSTRAINTS.items()},
         }
-        """By name, (nv,) each."""
+        """Generalized forces of each kind, (nv,) each."""
 
     @staticmethod
     def _passive(model: MjModel, data: MjData) -> dict[str, Vector]:
@@ -244,7 +244,7 @@ class _JointForces:
 
     @staticmethod
     def _adhesion(model: MjModel, data: MjData) -> Vector:
-        """The pull of geoms' adhesion: part of the force that a contact has, and not of its constraint."""
+        """Return the adhesion force of geoms: a part of the contact force that is not in its constraint."""
         contact = data.contact
         if not hasattr(contact, "adhesion") or not contact.adhesion.any():
             return np.zeros(model.nv)
@@ -257,7 +257,7 @@ class _JointForces:
 
 
 def _to_joints(model: MjModel, data: MjData, forces: Vector, points: Vector, torques: Vector | float = 0.0) -> Vector:
-    """Generalized force of a force and a torque on each body at a point, (nbody, 3) each, world, (nv,)."""
+    """Return the generalized force of a force and a torque on each body at a point, (nbody, 3) each, world, (nv,)."""
     arms = points - data.subtree_com[model.body_rootid]
     wrenches = np.concatenate([cross(arms, forces) + torques, forces], axis=1)
     for body in range(model.nbody - 1, 0, -1):

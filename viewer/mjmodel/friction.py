@@ -17,7 +17,7 @@ _PYRAMIDAL = int(mujoco.mjtCone.mjCONE_PYRAMIDAL)
 
 
 def contact_cones(model: mujoco.MjModel, data: mujoco.MjData, batch: ContactBatch) -> FrictionCones | None:
-    """The friction cones of one instant's contacts, in the order of the filled slots; None for netforce.
+    """Return the friction cones of the contacts of one instant, in the order of the filled slots; None for netforce.
 
     Contacts that are no longer in the list, because the sensor is late, have friction NaN and an unknown use.
     """
@@ -42,7 +42,8 @@ def contact_cones(model: mujoco.MjModel, data: mujoco.MjData, batch: ContactBatc
 
 
 def contact_friction(data: mujoco.MjData, contacts: Indices) -> NDArray[np.float64]:
-    """Coefficients of contacts in `mjData.contact`, (k, 5): sliding along both tangents, torsion, rolling about both.
+    """Return the coefficients of contacts in `mjData.contact`, (k, 5): sliding along both tangents, torsion, rolling
+    about both.
 
     0 for directions that the contact's condim leaves without friction.
     """
@@ -51,7 +52,7 @@ def contact_friction(data: mujoco.MjData, contacts: Indices) -> NDArray[np.float
 
 
 def mask_friction(friction: NDArray[np.float64], dim: NDArray[np.generic]) -> NDArray[np.float64]:
-    """The coefficients, (k, 5), that contacts of these dimensions use, 0 for the others."""
+    """Return the coefficients, (k, 5), that contacts of given dimensions use; 0 for the others."""
     return np.where(np.asarray(dim)[:, np.newaxis] > _DIRECTIONS, friction, 0.0)
 
 
@@ -71,7 +72,8 @@ def read_list(data: mujoco.MjData) -> ListedFriction:
 def listed_friction(
     lists: Sequence[ListedFriction], steps: Indices, positions: Array
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Friction coefficients, (n, 5), and adhesion [N], (n,), of contacts at positions, (n, 3), in some steps, (n,).
+    """Return friction coefficients, (n, 5), and adhesion [N], (n,), of contacts at positions, (n, 3), in some steps,
+    (n,).
 
     `lists` of all steps. NaN for a contact that is not in the list of its step, as where a sensor is late.
     """
@@ -92,5 +94,5 @@ def listed_friction(
 
 
 def model_cone(model: mujoco.MjModel) -> Cone:
-    """The friction cone of a model's contacts."""
+    """Return the friction cone of a model's contacts."""
     return Cone.PYRAMIDAL if model.opt.cone == _PYRAMIDAL else Cone.ELLIPTIC

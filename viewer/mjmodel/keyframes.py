@@ -29,13 +29,13 @@ class Keyframe:
 
     @classmethod
     def of(cls, name: str, data: MjData) -> "Keyframe":
-        """The state of a scene now."""
+        """Return the present state of a scene."""
         arrays = {part: np.array(getattr(data, array), np.float64).ravel() for part, array in _PARTS.items()}
         return cls(name, float(data.time), {part: array for part, array in arrays.items() if array.size})
 
     @classmethod
     def parse(cls, text: str, model: MjModel) -> "Keyframe":
-        """A `<key>` element for a model; ValueError, in one line, if it is none or does not fit."""
+        """Return a `<key>` element for a model. Raises ValueError, in one line, if it is none or does not fit."""
         try:
             element = ElementTree.fromstring(text.strip())
             if element.tag != "key":
@@ -67,14 +67,14 @@ class Keyframe:
                 target[:] = 0.0
 
     def element(self) -> str:
-        """MJCF that MuJoCo reads back as the same numbers."""
+        """Return the MJCF element, which MuJoCo reads back as the same numbers."""
         parts = {part: array for part, array in self.values.items() if part not in _OPTIONAL or array.any()}
         words = "".join(f' {part}="{" ".join(map(_number, array))}"' for part, array in parts.items())
         time = f' time="{_number(self.time)}"' if self.time else ""
         return f'<key name="{escape(self.name)}"{time}{words}/>'
 
     def python(self) -> str:
-        """Statements that set an mjData to it."""
+        """Return Python statements that set an mjData to the keyframe."""
         lines = [f"data.time = {_number(self.time)}"]
         for part, array in self.values.items():
             numbers = ", ".join(map(_number, array))
@@ -83,6 +83,6 @@ class Keyframe:
 
 
 def _number(value: Any) -> str:
-    """The shortest text that reads back as the same number."""
+    """Return the shortest text that reads back as the same number."""
     text = repr(float(value))
     return text.removesuffix(".0")

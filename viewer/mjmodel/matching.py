@@ -25,7 +25,7 @@ _FLEX_HAS_BODIES = mujoco.mj_version() >= 3_010_000
 _FEW = 1024
 """Number of comparisons up to which doing all of them is faster than sorting."""
 _NETFORCE_CAN_BE_EMPTY = mujoco.mj_version() >= 3_016_000
-"""Without matches the slot of netforce is zero; before, it held normal and tangent even so."""
+"""True if the slot of netforce is zero without matches; older releases left normal and tangent in it."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,7 +38,7 @@ class Matches:
     """Reported with the normal reversed, so that it points from object 1 to object 2, (k,)."""
 
     def take(self, index: Indices | slice) -> "Matches":
-        """A part of the contacts, or all of them in another order."""
+        """Return a part of the contacts, or all in another order."""
         return Matches(self.contacts[index], self.flipped[index])
 
 
@@ -47,7 +47,7 @@ class Selection:
     """Division of a sensor's matches into reported and dropped ones."""
 
     reported: Matches
-    """In the order of the sensor's slots; for netforce, the contacts that are merged."""
+    """Matches in the order of the sensor's slots; for netforce, the contacts that are merged."""
     dropped: Matches
     """Matches without a slot, in the order in which further slots would hold them."""
 
@@ -87,7 +87,7 @@ class ContactMatcher:
         return self._first.geoms, self._second.geoms
 
     def match(self, data: mujoco.MjData, anywhere: bool = False) -> Matches:
-        """Every matching contact in the engine's order, also those without force (in the gap).
+        """Return every matching contact in the engine's order, also those without force (in the gap).
 
         `anywhere`: also contacts outside the site of a sensor that has one.
         """
@@ -232,7 +232,7 @@ def _covered(geoms: NDArray[Any], first: Mask, second: Mask) -> Mask:
 
 
 def subtree(model: mujoco.MjModel, body: int) -> Mask:
-    """A body and all that hangs on it, (nbody,)."""
+    """Return True for the bodies of a subtree, (nbody,)."""
     ancestors = np.arange(model.nbody)
     # Parents come before their children: climb until nothing is beyond the body.
     while (below := ancestors > body).any():
@@ -244,9 +244,9 @@ class Target:
     """Objects that one side of a sensor covers."""
 
     geoms: Mask
-    """By geom, (ngeom + 1,); the last value is for the -1 that stands for a flex."""
+    """Mask of geoms, (ngeom + 1,); the last value is for the -1 of a flex."""
     bodies: Mask
-    """By body, for flexes, (nbody,)."""
+    """Mask of bodies, for flexes, (nbody,)."""
 
     def __init__(self, model: mujoco.MjModel, kind: int, target: int) -> None:
         self.geoms = np.zeros(model.ngeom + 1, dtype=bool)
@@ -277,7 +277,7 @@ def select(model: mujoco.MjModel, data: mujoco.MjData, matches: Matches, reduce:
 
 
 def locate(data: mujoco.MjData, positions: Array, among: Indices | None = None) -> Indices:
-    """Index in `mjData.contact` of the contact at exactly each position (n, 3), -1 where there is none.
+    """Return the index in `mjData.contact` of the contact at exactly each position (n, 3); -1 if there is none.
 
     `among` are the contacts to search, all by default; of several at one position it is the first.
     A sensor's array can be of another state than `mjData.contact`: with a delay or an interval, while its objects
@@ -290,7 +290,8 @@ def locate(data: mujoco.MjData, positions: Array, among: Indices | None = None) 
 
 
 def find_rows(table: Array, wanted: Array) -> Indices:
-    """Index of the first row of a table, (m, c), that equals each wanted row, (n, c); -1 where there is none, (n,)."""
+    """Return the index of the first row of a table, (m, c), that equals each wanted row, (n, c); -1 if there is none,
+    (n,)."""
     if len(table) * len(wanted) <= _FEW:
         same = (table == np.asarray(wanted)[:, np.newaxis]).all(axis=2)
         return np.where(same.any(axis=1), same.argmax(axis=1), -1) if len(table) else np.full(len(wanted), -1)
@@ -308,7 +309,7 @@ def find_rows(table: Array, wanted: Array) -> Indices:
 
 @cache
 def full_layout(slots: int, reduce: Reduce = Reduce.NONE) -> ContactLayout:
-    """The layout with every field that the installed MuJoCo has for this reduce mode."""
+    """Return the layout with all fields that the installed MuJoCo has for a reduce mode."""
     known = mujoco.mjtConDataField.__members__
     fields = [field for field in Field if f"mjCONDATA_{field.name}" in known]
     if reduce is Reduce.NETFORCE:
@@ -355,7 +356,8 @@ def rebuild_contacts(
 
 
 def pressing_force(model: mujoco.MjModel, data: mujoco.MjData, matches: Matches, reduce: Reduce, slots: int) -> float:
-    """`ContactBatch.force_magnitude` of what a sensor would report of its matches [N], without the rest of it."""
+    """Return `ContactBatch.force_magnitude` of the contacts that a sensor would report [N], without its other
+    fields."""
     if not len(matches.contacts):
         return math.nan if are_forces_hidden(data) else 0.0
     if reduce is not Reduce.NETFORCE and (len(matches.contacts) > slots or reduce is Reduce.MAXFORCE):
@@ -372,12 +374,12 @@ def pressing_force(model: mujoco.MjModel, data: mujoco.MjData, matches: Matches,
 
 
 def are_forces_hidden(data: mujoco.MjData) -> bool:
-    """True if it is not known which forces led to the state of an mjData."""
+    """Return True if it is not known which forces led to the state of an mjData."""
     return bool(np.isnan(data.qfrc_constraint[:1]).any())
 
 
 def contact_forces(model: mujoco.MjModel, data: mujoco.MjData, contacts: Indices) -> NDArray[np.float64]:
-    """Force [N] and torque [N m] on the second geom, native contact frame, (k, 6); as `mj_contactForce`."""
+    """Return force [N] and torque [N m] on the second geom, native contact frame, (k, 6); as `mj_contactForce`."""
     contact = data.contact
     address, dim = contact.efc_address[contacts], contact.dim[contacts]
     solved = address >= 0
@@ -405,7 +407,7 @@ def contact_forces(model: mujoco.MjModel, data: mujoco.MjData, contacts: Indices
 
 
 def _fields(model: mujoco.MjModel, data: mujoco.MjData, matches: Matches) -> dict[str, NDArray[np.float64]]:
-    """The fields of these contacts, (k, ...) each, by their names in a ContactBatch."""
+    """Return the fields of contacts, (k, ...) each, by their names in a ContactBatch."""
     contact, contacts = data.contact, matches.contacts
     frames = contact.frame[contacts].reshape(-1, 3, 3)
     forces = contact_forces(model, data, contacts)
@@ -429,7 +431,7 @@ def _fields(model: mujoco.MjModel, data: mujoco.MjData, matches: Matches) -> dic
 
 
 def _merged(model: mujoco.MjModel, data: mujoco.MjData, matches: Matches) -> dict[str, NDArray[np.float64]]:
-    """The fields of the one contact that netforce makes of all, (1, ...) each, by their names in a ContactBatch."""
+    """Return the fields of the net contact of all, (1, ...) each, by their names in a ContactBatch."""
     contacts = matches.contacts
     frames, positions = data.contact.frame[contacts].reshape(-1, 3, 3), data.contact.pos[contacts]
     forces = np.where(matches.flipped, -1.0, 1.0)[:, np.newaxis] * contact_forces(model, data, contacts)
@@ -449,7 +451,7 @@ def _merged(model: mujoco.MjModel, data: mujoco.MjData, matches: Matches) -> dic
 
 
 def _padded(values: NDArray[np.float64], slots: int) -> NDArray[np.float64]:
-    """Values of some contacts, (k, ...), in the first of many slots, (slots, ...)."""
+    """Return the values of contacts, (k, ...), in the first of many slots, (slots, ...)."""
     padded = np.zeros((slots, *values.shape[1:]))
     padded[: len(values)] = values
     return padded
@@ -458,7 +460,7 @@ def _padded(values: NDArray[np.float64], slots: int) -> NDArray[np.float64]:
 def relative_velocities(
     model: mujoco.MjModel, data: mujoco.MjData, contacts: Indices
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Linear and angular velocity of the second geom's body relative to the first's, world, (k, 3) each.
+    """Return linear and angular velocity of the second geom's body relative to the first's, world, (k, 3) each.
 
     Of the material at the contact position, without the geoms' surface velocities.
     """

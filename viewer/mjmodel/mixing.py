@@ -52,11 +52,11 @@ class MixedParameters(NamedTuple):
     friction: Values
     """Coefficients: sliding along both tangents, torsion, rolling about both, whatever the dimension, (k, 5)."""
     solref: Values
-    """(k, 2)."""
+    """Time constant and damping ratio, or their negative stiffness form, (k, 2)."""
     solreffriction: Values
-    """(k, 2); 0 where friction uses `solref`."""
+    """The same for friction, (k, 2); 0 if friction uses `solref`."""
     solimp: Values
-    """(k, 5)."""
+    """Impedance: d0, dwidth, width, midpoint, power, (k, 5)."""
     margin: Values
     """Distance below which forces act [m], (k,)."""
     gap: Values
@@ -104,34 +104,34 @@ def mix_friction(model: MjModel, sides: Sides) -> tuple[NDArray[np.int32], Value
 
 
 def _side_values(model: MjModel, name: str) -> Values:
-    """Values of a parameter that geoms, and then flexes, give, (ngeom + nflex, components)."""
+    """Return the values of a parameter for geoms, and then flexes, (ngeom + nflex, components)."""
     geoms, flexes = (np.asarray(getattr(model, f"{kind}_{name}"), float) for kind in ("geom", "flex"))
     rows = geoms.reshape(model.ngeom, -1) if model.ngeom else np.zeros((0, flexes[0].size if model.nflex else 1))
     return np.concatenate([rows, flexes.reshape(model.nflex, rows.shape[1])])
 
 
 def _both_sides(model: MjModel, name: str, sides: Sides) -> tuple[Values, Values]:
-    """Values of a parameter that each side gives, (k, components)."""
+    """Return the values of a parameter for both sides, (k, components)."""
     values = _side_values(model, name)
     return values[sides[:, 0]], values[sides[:, 1]]
 
 
 def _by_priority(model: MjModel, name: str, sides: Sides, equal: Values) -> Values:
-    """Values of the sides of higher priority; `equal` where both have the same, (k, components)."""
+    """Return the values of the sides of higher priority; `equal` for equal priorities, (k, components)."""
     first, second = _both_sides(model, name, sides)
     priority1, priority2 = _both_sides(model, "priority", sides)
     return np.where(priority1 == priority2, equal, np.where(priority1 > priority2, first, second))
 
 
 def _mixing_weights(mix1: Values, mix2: Values) -> Values:
-    """Weight of the first side, (k, 1)."""
+    """Return the weight of the first side, (k, 1)."""
     none1, none2 = mix1 < _NO_WEIGHT, mix2 < _NO_WEIGHT
     shares = mix1 / np.where(none1 | none2, 1.0, mix1 + mix2)
     return np.asarray(np.select([none1 & none2, none1, none2], [0.5, 0.0, 1.0], shares), float)
 
 
 def find_declared_pairs(model: MjModel, geoms: Sides) -> NDArray[np.intp]:
-    """The <pair> element of each pair of geoms, (k,); -1 where there is none."""
+    """Return the <pair> element of each pair of geoms, (k,); -1 where there is none."""
     found = np.full(len(geoms), -1)
     if model.npair and len(geoms):
         declared = np.sort(np.stack([model.pair_geom1, model.pair_geom2], axis=1), axis=1).astype(np.int64)
@@ -151,7 +151,7 @@ def contact_sides(model: MjModel, data: MjData, contacts: NDArray[np.intp]) -> N
 
 @dataclass(frozen=True)
 class Origin:
-    """One parameter of a contact, and where it comes from."""
+    """Parameter of a contact, with its origin."""
 
     name: str
     value: tuple[float, ...]
@@ -217,7 +217,7 @@ class Mixing:
 
     @property
     def consequence(self) -> str:
-        """One sentence: whose sliding friction counts, and what would change it."""
+        """Return a sentence: which sliding friction is used, and what would change it."""
         sliding = self[FRICTIONS[0]]
         value = _number(sliding.value[0])
         if self.frictionless:
@@ -295,7 +295,8 @@ def explain_mixing(model: MjModel, side1: int, side2: int) -> Mixing:
     override = bool(model.opt.enableflags & _OVERRIDE)
 
     def rule(equal: Rule, replaced: bool = True) -> Rule:
-        """The rule of a parameter; `equal`: that of equal priorities, `replaced`: True if the flag override acts."""
+        """Return the rule of a parameter; `equal`: rule for equal priorities; `replaced`: True if the flag override
+        acts."""
         if override and replaced:
             return Rule.OVERRIDE
         if pair >= 0:
@@ -343,7 +344,8 @@ class _GivenValues:
 
 
 def _origin(name: str, value: NDArray[np.generic], given: Values, rule: Rule, higher: int) -> Origin:
-    """`value`: components that the contact has; `higher`: side of higher priority, if there is one."""
+    """Return the origin of a parameter. `value`: components of the contact; `higher`: side of higher priority, or
+    None."""
     got = np.atleast_1d(np.asarray(value, float))
     same = [bool((side == got).all()) for side in given]
     winner = None

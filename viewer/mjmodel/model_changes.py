@@ -33,7 +33,7 @@ Values = tuple[float, ...]
 
 @dataclass(frozen=True)
 class ModelChange:
-    """Another value of one quantity of a model, a force on a body, or a constant of a controller."""
+    """Changed value of one quantity of a model, force on a body, or constant of a controller."""
 
     quantity: str
     """A name in QUANTITIES, or CONSTANT."""

@@ -64,14 +64,14 @@ class ModelValues:
         self._parts = [slice(end - size, end) for size, end in zip(sizes, accumulate(sizes), strict=True)]
 
     def read(self) -> bytes:
-        """All values as they are now, (size,)."""
+        """Return all present values, (size,)."""
         now = self._numbers_now
         for place, (owner, name) in enumerate(self._numbers):
             now[place] = getattr(owner, name)
         return b"".join([*self._views, now.data.cast("B")])
 
     def memory(self) -> bytes:
-        """The memory in which all values are, with what is between them: takes a quarter of the time of `read`."""
+        """Return the memory that contains all values, and gaps between them; takes a quarter of the time of `read`."""
         return b"".join(self._memory)
 
     def split(self, content: bytes) -> list[bytes]:
@@ -89,7 +89,7 @@ class ModelValues:
 
 
 def _memory(model: MjModel, arrays: list[Any]) -> list[Any]:
-    """The memory of arrays of a model, and of its options and statistics, as few buffers."""
+    """Return the memory of a model's arrays, options and statistics, as few buffers."""
     # The options, and the statistics which end with the centre, are in the structure itself.
     centre = model.stat.center
     places = [(model._address, centre.ctypes.data + centre.nbytes)]

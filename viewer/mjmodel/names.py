@@ -13,19 +13,19 @@ from ..sensors.model_layouts import read_names as read_names
 from .types import MjModel
 
 PAIR = " × "
-"""Between the names of two things that touch."""
+"""Separator of the names of two touching objects."""
 _ANYTHING = int(mujoco.mjtObj.mjOBJ_UNKNOWN)
 _GEOM, _SITE = int(mujoco.mjtObj.mjOBJ_GEOM), int(mujoco.mjtObj.mjOBJ_SITE)
 _BODY, _SUBTREE = int(mujoco.mjtObj.mjOBJ_BODY), int(mujoco.mjtObj.mjOBJ_XBODY)
 
 
 def body_names(model: MjModel) -> list[str]:
-    """A name for every body; unnamed ones get their number."""
+    """Return a name for every body; unnamed ones get their number."""
     return [name or f"body {i}" for i, name in enumerate(read_names(model, "body"))]
 
 
 def geom_names(model: MjModel) -> list[str]:
-    """A name for every geom; unnamed ones get their number and their body."""
+    """Return a name for every geom; unnamed ones get their number and their body."""
     bodies, holders = body_names(model), model.geom_bodyid.tolist()
     return [name or f"geom {i} of {bodies[holders[i]]}" for i, name in enumerate(read_names(model, "geom"))]
 
@@ -40,7 +40,7 @@ def bodies_of(model: MjModel, geoms: tuple[str, str]) -> tuple[str, str] | None:
 
 
 def flex_names(model: MjModel) -> list[str]:
-    """A name for every flex; unnamed ones get their number."""
+    """Return a name for every flex; unnamed ones get their number."""
     return [name or f"flex {i}" for i, name in enumerate(read_names(model, "flex"))]
 
 
@@ -50,7 +50,7 @@ def with_kind(kind: str, name: str) -> str:
 
 
 def sensor_names(model: MjModel) -> list[str]:
-    """A name for every sensor; unnamed ones get their number. No two are the same."""
+    """Return a name for every sensor; unnamed ones get their number. No two are the same."""
     return label_sensors(read_names(model, "sensor"))
 
 
@@ -87,12 +87,12 @@ def target_labeller(model: MjModel) -> Callable[[int, int], str]:
 
 
 def key_names(model: MjModel) -> tuple[str, ...]:
-    """A name for every keyframe; unnamed ones get their number."""
+    """Return a name for every keyframe; unnamed ones get their number."""
     return tuple(name or f"key {i}" for i, name in enumerate(read_names(model, "key")))
 
 
 def find_key(model: MjModel, key: str | int) -> int:
-    """Number of the keyframe with this name or number; SceneError if there is none."""
+    """Return the number of the keyframe with this name or number. Raises SceneError if there is none."""
     keys = key_names(model)
     if key in keys:
         return keys.index(str(key))
@@ -110,5 +110,6 @@ _NAMES = {int(shape): name.removeprefix("mjGEOM_").lower() for name, shape in mu
 
 
 def shape_name(number: int) -> str:
-    """The shape of a geom or site, such as `capsule`, from `geom_type` or `site_type`; empty for an unknown number."""
+    """Return the shape of a geom or site, such as `capsule`, from `geom_type` or `site_type`; empty for an unknown
+    number."""
     return _NAMES.get(int(number), "")

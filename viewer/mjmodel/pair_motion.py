@@ -16,7 +16,7 @@ _FIELDS = ("pos", "frame", "friction", "dim", "geom", "efc_address")
 _FEW = 300
 """Number of matrices up to which numpy multiplies them fastest."""
 _MOST = 2**40
-"""More bytes than any contact list has."""
+"""Size above that of any contact list [bytes]."""
 
 _Sample = tuple[int, int, bytes, bytes, bytes]
 """Numbers of contacts and of constraint forces; contacts, constraint forces and poses."""
@@ -49,7 +49,7 @@ class PairSamples(NamedTuple):
     position: Values
     """Centre of mass of the carried body in the frame of the carrying one [m], (k, 3)."""
     rotation: Values
-    """Its orientation there, (k, 3, 3)."""
+    """Orientation of the carrying body, (k, 3, 3)."""
 
     def take(self, rows: Indices | NDArray[np.bool_] | slice) -> "PairSamples":
         """Return some rows."""

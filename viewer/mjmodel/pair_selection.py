@@ -36,7 +36,7 @@ class PairSelection:
     geoms: Pairs
     """Ids of the two geoms of each pair, (pairs, 2)."""
     labels: tuple[tuple[str, str], ...]
-    """Their names."""
+    """Names of the two geoms of each pair."""
     total: int
     """Pairs that were requested; those beyond MAX_PAIRS are left out."""
     able: NDArray[np.bool_]
@@ -58,7 +58,7 @@ class PairSelection:
 
 
 def pairs_of_sensors(model: MjModel) -> PairSelection:
-    """The pairs that the scene's contact sensors can match. A site matches wherever it is."""
+    """Return the pairs that the scene's contact sensors can match. A site matches at any place."""
     # Many sensors may have the same targets, companions always do.
     is_contact = model.sensor_type == int(mujoco.mjtSensor.mjSENS_CONTACT)
     if WATCHER in (names := read_names(model, "sensor")):
@@ -69,7 +69,7 @@ def pairs_of_sensors(model: MjModel) -> PairSelection:
 
 
 def pairs_of_body(model: MjModel, body: int) -> PairSelection:
-    """The pairs of a body's own geoms."""
+    """Return the pairs of a body's own geoms."""
     own = np.flatnonzero(model.geom_bodyid == body)
     one, other = (side.ravel() for side in np.meshgrid(own, np.arange(model.ngeom), indexing="ij"))
     pairs = np.stack([one, other], axis=1)[one != other]
@@ -77,12 +77,12 @@ def pairs_of_body(model: MjModel, body: int) -> PairSelection:
 
 
 def all_pairs(model: MjModel) -> PairSelection:
-    """Every pair that can collide."""
+    """Return every pair that can collide."""
     return _select(model, PairSource.ALL, sensor_pairs(model, None).possible)
 
 
 def named_pairs(model: MjModel, names: Iterable[tuple[str, str]]) -> PairSelection:
-    """The pairs between two geoms or bodies, in the order of their names.
+    """Return the pairs between two geoms or bodies, in the order of their names.
 
     Two geoms given by their own names are tracked even if they cannot collide; of bodies, the pairs that can.
     """
@@ -100,7 +100,7 @@ def named_pairs(model: MjModel, names: Iterable[tuple[str, str]]) -> PairSelecti
 
 
 def split_names(model: MjModel, text: str) -> tuple[str, str]:
-    """The two names of `A,B`, where a name may hold commas itself."""
+    """Return the two names of `A,B`; names may contain commas."""
     known = {*geom_names(model), *body_names(model)}
     parts = text.split(",")
     splits = [(",".join(parts[:i]).strip(), ",".join(parts[i:]).strip()) for i in range(1, len(parts))]
@@ -110,7 +110,7 @@ def split_names(model: MjModel, text: str) -> tuple[str, str]:
 
 
 def _flexes(names: Sequence[str], most: int = 3) -> str:
-    """Some flexes, for people."""
+    """Return the names of some flexes, for a message."""
     listed = ", ".join(names[:most]) + (f" and {len(names) - most} others" if len(names) > most else "")
     return f"flex{'es' if len(names) > 1 else ''} {listed}"
 
@@ -129,7 +129,7 @@ def _named_geoms(model: MjModel, name: str, geoms: Sequence[str], bodies: Sequen
 
 
 def _select(model: MjModel, source: PairSource, pairs: Pairs) -> PairSelection:
-    """Each pair once, however often and in whichever order it is given."""
+    """Return each pair once, in any order and number of mentions."""
     _, first = np.unique(np.sort(pairs, axis=1), axis=0, return_index=True)
     unique = pairs[np.sort(first)]
     kept = unique[:MAX_PAIRS]

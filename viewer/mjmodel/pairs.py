@@ -20,7 +20,7 @@ PAIRS_MAX = 1_000_000
 
 
 class Obstacle(IntEnum):
-    """Why MuJoCo never tests a pair of geoms, in the order of its own filters."""
+    """Reason why MuJoCo never tests a pair of geoms, in the order of its own filters."""
 
     NONE = 0
     SAME_BODY = 1
@@ -29,7 +29,7 @@ class Obstacle(IntEnum):
     UNMOVED = 3
     """Neither is moved by the simulation."""
     PARENT = 4
-    """One moves on the other, and filterparent is on."""
+    """One body is the other's parent, and filterparent is on."""
     EXCLUDE = 5
     BITMASK = 6
     """contype and conaffinity."""
@@ -55,7 +55,7 @@ class GeomPairs:
 
 
 def sensor_pairs(model: mujoco.MjModel, sensor_id: int | None, limit: int = PAIRS_MAX) -> GeomPairs:
-    """The pairs that a sensor matches, but for flexes, about `limit` at most; all pairs without a sensor."""
+    """Return the pairs of geoms that a sensor matches, about `limit` at most; all pairs without a sensor."""
     first, second = sensor_sides(model, sensor_id)
     ones, others = np.flatnonzero(first), np.flatnonzero(second)
     complete = len(ones) * len(others) <= limit
@@ -81,7 +81,7 @@ class SensorsPairs(NamedTuple):
 
 
 def possible_pairs(model: mujoco.MjModel, sensor_ids: Sequence[int], limit: int = PAIRS_MAX) -> SensorsPairs:
-    """`sensor_pairs(...).possible` of many sensors, in a fraction of the time."""
+    """Return `sensor_pairs(...).possible` of many sensors, in a fraction of the time."""
     ids = np.asarray(sensor_ids, int)
     firsts = np.stack([model.sensor_objtype[ids], model.sensor_objid[ids]], axis=1)
     seconds = np.stack([model.sensor_reftype[ids], model.sensor_refid[ids]], axis=1)
@@ -145,7 +145,7 @@ def find_obstacles(model: mujoco.MjModel, geoms: Indices) -> NDArray[np.int8]:
 
 
 def pair_friction(model: mujoco.MjModel, geoms: NDArray[np.integer]) -> NDArray[np.float64]:
-    """Friction coefficients of each pair, (k, 5), as in `contact_friction`."""
+    """Return the friction coefficients of each pair, (k, 5), as `contact_friction` does."""
     condim, friction = mix_friction(model, geoms)
     return mask_friction(friction, condim)
 
@@ -160,7 +160,7 @@ def common_friction(model: mujoco.MjModel, geoms: Indices) -> NDArray[np.float64
 
 
 def sensor_friction(model: mujoco.MjModel, sensor_ids: Sequence[int], limit: int = PAIRS_MAX) -> NDArray[np.float64]:
-    """Sliding coefficients along both tangents that all contacts of a sensor have, (sensors, 2).
+    """Return the sliding coefficients along both tangents that all contacts of a sensor have, (sensors, 2).
 
     NaN if they differ, if it has none, and if it has more than `limit` pairs.
     """

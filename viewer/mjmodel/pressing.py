@@ -117,7 +117,7 @@ def describe_relation(model: MjModel, bodies: Sides) -> str:
 
 
 def _below_world(model: MjModel, body: int) -> int:
-    """The child of the world that a body belongs to."""
+    """Return the child of the world that a body belongs to."""
     while model.body_parentid[body]:
         body = int(model.body_parentid[body])
     return body

@@ -62,7 +62,7 @@ class SensorSuggestions:
         """Names of all sites; empty for unnamed ones."""
 
     def touching(self, data: MjData) -> list[TouchingPair]:
-        """Pairs of geoms in contact, in the scene's order; data of the model."""
+        """Return the pairs of geoms in contact, in the scene's order, from data of the model."""
         contact = data.contact
         if not data.ncon:
             return []
@@ -76,7 +76,7 @@ class SensorSuggestions:
         ]
 
     def touching_bodies(self, data: MjData) -> list[TouchingBody]:
-        """Moving bodies in contact, in the scene's order; data of the model."""
+        """Return the moving bodies in contact, in the scene's order, from data of the model."""
         model = self._model
         if not data.ncon:
             return []
@@ -93,7 +93,7 @@ class SensorSuggestions:
         return [TouchingBody(self._bodies[body], labels[body], int(counts[body]), float(sums[body])) for body in moving]
 
     def for_touching_bodies(self, data: MjData, taken: Collection[str]) -> list[ContactDeclaration]:
-        """A sensor for each moving body that touches now, of everything that touches it: the feet of a robot."""
+        """Return a sensor for each moving body that touches something now, such as the feet of a robot."""
         used, found = set(taken), []
         for body in self.touching_bodies(data):
             if body.name:
@@ -103,13 +103,13 @@ class SensorSuggestions:
         return found
 
     def for_whole_body(self, body: TouchingBody, taken: Collection[str]) -> ContactDeclaration:
-        """A sensor of everything that touches a body, with room for more contacts than there are now."""
+        """Return a sensor of everything that touches a body, with room for more contacts than now."""
         target = ContactTarget(TargetKind.BODY, body.name)
         slots = max(2 * _SLOTS_MIN, 2 * body.count)
         return ContactDeclaration(unique_name(body.name, set(taken)), second=target, num=slots)
 
     def for_pair(self, pair: TouchingPair, taken: Collection[str]) -> ContactDeclaration | None:
-        """A sensor of what touches now, with slots for all contacts; None if neither side has a name."""
+        """Return a sensor of a pair that touches now, with slots for all contacts; None if neither side has a name."""
         first, second = (self.target_of_geom(geom) for geom in pair.geoms)
         if first.kind is TargetKind.ANY and second.kind is TargetKind.ANY:
             return None
@@ -118,7 +118,7 @@ class SensorSuggestions:
         return ContactDeclaration(unique_name("_".join(words), set(taken)), first, second, num=slots)
 
     def for_body(self, body: str, taken: Collection[str]) -> list[ContactDeclaration]:
-        """A sensor for each geom of a body that can collide and has a name: everything that touches it."""
+        """Return a sensor for each named, colliding geom of a body, of everything that touches it."""
         used, found = set(taken), []
         for geom in self._colliding(self._bodies.index(body)):
             if name := self._geoms[geom]:
@@ -132,7 +132,8 @@ class SensorSuggestions:
         return sum(not self._geoms[geom] for geom in self._colliding(self._bodies.index(body)))
 
     def for_everything(self, data: MjData, taken: Collection[str]) -> ContactDeclaration:
-        """A sensor of all contacts, with room for twice as many as there are now, and four for each geom that moves."""
+        """Return a sensor of all contacts, with room for twice as many as there are now, and four for each geom that
+        moves."""
         model = self._model
         moving = int(
             ((model.body_weldid[model.geom_bodyid] != 0) & (model.geom_contype | model.geom_conaffinity > 0)).sum()
@@ -141,7 +142,7 @@ class SensorSuggestions:
         return ContactDeclaration(unique_name(_ALL_NAME, set(taken)), num=slots)
 
     def can_touch(self, declaration: ContactDeclaration) -> bool:
-        """True if anything could ever be reported, or if there are too many pairs to examine."""
+        """Return True if a sensor can ever report a contact, or if there are too many pairs to examine."""
         targets = declaration.first, declaration.second
         if targets not in self._reachable:
             self._reachable[targets] = self._can_touch(*targets)
@@ -156,7 +157,7 @@ class SensorSuggestions:
         return bool((find_obstacles(self._model, pairs) == Obstacle.NONE).any())
 
     def target_of_geom(self, geom: int) -> ContactTarget:
-        """A geom by its name, or else its body, or else anything."""
+        """Return a geom by name, else its body, else anything."""
         if geom < 0:
             return ContactTarget()
         if self._geoms[geom]:
@@ -164,7 +165,7 @@ class SensorSuggestions:
         return self.target_of_body(int(self._model.geom_bodyid[geom]), TargetKind.BODY)
 
     def target_of_body(self, body: int, kind: TargetKind) -> ContactTarget:
-        """A body or its subtree, if it has a name; else anything."""
+        """Return a body or its subtree if it has a name, else anything."""
         return ContactTarget(kind, self._bodies[body]) if self._bodies[body] else ContactTarget()
 
     @cached_property
@@ -173,7 +174,7 @@ class SensorSuggestions:
         return tuple(name for body, name in enumerate(self._bodies) if name and len(self._colliding(body)))
 
     def _geoms_of(self, target: ContactTarget) -> NDArray[np.intp]:
-        """Geoms that one side of a sensor covers."""
+        """Return the geoms that one side of a sensor covers."""
         names = self._geoms if target.kind is TargetKind.GEOM else self._bodies
         kind, index = TARGET_OBJECTS[target.kind], names.index(target.name) if target.name in names else -1
         return np.flatnonzero(Target(self._model, int(kind), index).geoms[:-1])
@@ -182,7 +183,7 @@ class SensorSuggestions:
         return self._labels[geom] if geom >= 0 else "flex"
 
     def _in_order(self, pairs: NDArray[np.int32]) -> NDArray[np.int32]:
-        """Pairs with what does not move first, then by number."""
+        """Return pairs ordered by static geoms first, then by number."""
         ordered = np.sort(pairs, axis=1)
         moves = np.append(self._model.body_weldid[self._model.geom_bodyid] != 0, True)
         turned = moves[ordered[:, 0]] & ~moves[ordered[:, 1]]
@@ -190,7 +191,7 @@ class SensorSuggestions:
         return ordered
 
     def _colliding(self, body: int) -> NDArray[np.intp]:
-        """Geoms of a body that can collide with something."""
+        """Return the geoms of a body that can collide with something."""
         model = self._model
         start = int(model.body_geomadr[body])
         geoms = np.arange(start, start + int(model.body_geomnum[body]))

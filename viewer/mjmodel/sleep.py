@@ -16,7 +16,8 @@ _ASLEEP, _AWAKE = 0, 1
 
 
 def is_sensor_asleep(model: MjModel, data: MjData, sensor_id: int) -> bool:
-    """True if MuJoCo does not compute a contact sensor now, because what it matches sleeps: its array is an old one."""
+    """Return True if MuJoCo does not compute a contact sensor now because its objects sleep: its array is an old
+    one."""
     if not sleeping_bodies(model, data):
         return False
     targets = sensor_targets(model, sensor_id)
@@ -35,17 +36,17 @@ def sleeping_bodies(model: MjModel, data: MjData) -> int:
 
 
 def are_asleep(model: MjModel, data: MjData, geoms: NDArray[np.intp]) -> bool:
-    """True if none of some geoms is awake, and one sleeps."""
+    """Return True if none of some geoms is awake, and one sleeps."""
     return bool(sleeping_bodies(model, data) and data.body_awake[model.geom_bodyid[geoms]].max() == _ASLEEP)
 
 
 def sleep_in_pairs(data: MjData, bodies: NDArray[np.intp]) -> NDArray[np.bool_]:
-    """True for each pair of bodies, (k, 2), of which none is awake, and one sleeps, (k,)."""
+    """Return True for each pair of bodies, (k, 2), of which none is awake, and one sleeps, (k,)."""
     return np.asarray(data.body_awake[bodies].max(axis=1, initial=_ASLEEP - 1) == _ASLEEP)
 
 
 def _state(model: MjModel, data: MjData, kind: int, index: int) -> int:
-    """mjtSleepState of one side of a sensor: of a subtree, that of the body in it that is most awake."""
+    """Return the mjtSleepState of one side of a sensor; for a subtree, that of the body that is most awake."""
     if kind == _SUBTREE:
         return int(data.body_awake[subtree(model, index)].max())
     return int(data.body_awake[model.geom_bodyid[index] if kind == _GEOM else index])

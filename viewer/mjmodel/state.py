@@ -10,7 +10,7 @@ from .types import MjData, MjModel
 
 Values = NDArray[np.float64]
 STATE = int(mujoco.mjtState.mjSTATE_INTEGRATION)
-"""Everything from which MuJoCo takes the following steps, but for what sleeps."""
+"""Parts of the state from which MuJoCo takes the following steps, except for sleep."""
 _MEMBERS = {
     "time": "TIME",
     "qpos": "QPOS",
@@ -84,7 +84,7 @@ class ComputedPositions:
         self._data: MjData | None = None
 
     def compute(self, data: MjData) -> MjData:
-        """An mjData with the state of another one; the next call changes it."""
+        """Return an mjData with the state of another one, valid until the next call."""
         if self._data is None:
             self._data = mujoco.MjData(self._model)
         scratch = self._data

@@ -30,7 +30,7 @@ class StateLog:
     """Places of the values in a state as a history keeps it, that is, mjSTATE_INTEGRATION and, after it, what sleeps,
     (columns,)."""
     values: Values
-    """(rows, columns)."""
+    """Values of the log, (rows, columns)."""
     rest: Values | None = None
     """Such a state, (size,): what has no column is always as here. None: what has none is as the step before left it,
     and as after a reset in the first row."""
@@ -67,7 +67,7 @@ def check_times(model: MjModel, log: StateLog) -> None:
 
 
 def sleeps_fit(model: MjModel, log: StateLog) -> bool:
-    """True if a saved run has all values of a model's state, and no index of what sleeps leads out of the model."""
+    """Return True if a saved run has all values of a model's state, and its sleep indices are valid in the model."""
     assert log.rest is not None
     start = mujoco.mj_stateSize(model, STATE)
     if not model.opt.enableflags & SLEEP:

@@ -82,7 +82,7 @@ def measure_support(model: MjModel, data: MjData, body: int) -> Support | None:
 
 
 def _basis(up: Vector) -> Vector:
-    """Two axes across a direction, (2, 3), of which and the direction the frame is right-handed."""
+    """Return two axes across a direction, (2, 3), that form a right-handed frame with it."""
     first = np.cross(up, np.eye(3)[np.argmin(np.abs(up))])
     first /= np.linalg.norm(first)
     return np.stack([first, np.cross(up, first)])
@@ -106,7 +106,7 @@ def convex_hull(points: Vector) -> Vector:
 
 
 def _turn(first: list[float], second: list[float], third: list[float]) -> float:
-    """Positive if three points turn left."""
+    """Return a positive number if three points turn left."""
     (ax, ay), (bx, by), (cx, cy) = first, second, third
     return (bx - ax) * (cy - ay) - (by - ay) * (cx - ax)
 

@@ -66,7 +66,7 @@ class Variation:
         return float(generator(seed, "factor", *self.key.encode()).uniform(self.low, self.high))
 
     def apply(self, model: MjModel, seed: int) -> None:
-        """Multiply the quantity. What follows from masses has to be computed again by the caller."""
+        """Multiply the quantity. The caller has to update values that depend on masses."""
         change, _ = QUANTITIES[self.quantity]
         change(model, self.name, self.factor(seed))
 
@@ -120,7 +120,7 @@ def read_randomisation(vary: Sequence[str], noise: str | None) -> Randomisation:
 
 
 def _text(value: float) -> str:
-    """A number that reads back exactly, as short as can be."""
+    """Return the shortest text of a number that reads back exactly."""
     return repr(value).removesuffix(".0")
 
 

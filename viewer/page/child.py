@@ -29,7 +29,7 @@ def write_page(run: str | Path, path: str | Path, *options: str) -> str:
     command = [sys.executable, "-m", "contact_viewer", "page", str(run), "-o", str(path), *options]
     done = subprocess.run(command, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL)
     if done.returncode:
-        reason = (done.stderr.strip().splitlines() or ["without a word"])[-1]
+        reason = (done.stderr.strip().splitlines() or ["no message"])[-1]
         raise RecordingError(reason.removeprefix("contact-viewer: "))
     return done.stdout.strip().splitlines()[-1]
 

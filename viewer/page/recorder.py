@@ -331,7 +331,7 @@ class _Contacts(NamedTuple):
     geom1: NDArray[Any]
     geom2: NDArray[Any]
     values: NDArray[Any]
-    """(filled rows, columns)."""
+    """Values of the filled rows, (filled rows, columns)."""
 
     @property
     def size(self) -> int:

@@ -51,11 +51,11 @@ class LoopSteps(StepSource):
         if change is Change.PULL or (change is Change.SENSORS and self.loop.makes_sensors):
             return None
         return {
-            Change.KEYFRAME: "your own loop steps this scene: it cannot be started from a keyframe here",
-            Change.CONTROLS: "Your own loop drives the scene: values are shown, and not written.",
+            Change.KEYFRAME: "your own loop steps this scene: it cannot start from a keyframe here",
+            Change.CONTROLS: "Your own loop drives the scene: values can be seen, but not changed.",
             Change.SENSORS: FOREIGN_MODEL,
-            Change.FILE: "There is no scene file to write into",
-        }.get(change, "Your own program steps this scene, and decides.")
+            Change.FILE: "The scene has no file to write into: copy the element",
+        }.get(change, "Your own program steps this scene: change it there.")
 
     def status(self, player: Player) -> list[StatusPart]:
         loop, history = self.loop, player.simulation.history

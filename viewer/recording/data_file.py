@@ -27,7 +27,7 @@ SUFFIXES = (*_FILES, ".rrd")
 
 
 _CHECK_SECONDS = 0.1
-"""Between two looks whether the files can still get their names [s]."""
+"""Time between two checks whether the files can still get their names [s]."""
 
 
 class DataFile:
@@ -39,7 +39,7 @@ class DataFile:
     """
 
     def __init__(self, path: str | Path, session: Session, video: Schedule | None = None) -> None:
-        """`video`: of a video whose frames the rows are to name."""
+        """Begin a data file. `video`: file of the video whose frames the rows are to name."""
         suffix = check_data_path(path)
         self.path = Path(path)
         self.steps = 0
@@ -191,7 +191,7 @@ class DataFile:
 
 
 def check_data_path(path: str | Path) -> str:
-    """The suffix of a data file, if such files can be written here."""
+    """Return the suffix of a data file. Raises RecordingError if such files cannot be written here."""
     if not str(path).strip():
         raise RecordingError("the name of the file to write is empty")
     suffix = Path(path).suffix.lower()

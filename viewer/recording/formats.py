@@ -13,7 +13,7 @@ _ANIMATION = (640, 360)
 
 @dataclass(frozen=True)
 class Codec:
-    """One way to encode a video."""
+    """Codec and options to encode a video."""
 
     name: str
     """Name in FFmpeg."""
@@ -31,7 +31,7 @@ class Format:
     """A kind of file that pictures are recorded to."""
 
     name: str
-    """For people."""
+    """Name of the format for messages."""
     suffix: str
     """Empty for a folder of pictures."""
     container: str | None = None
@@ -81,7 +81,7 @@ FORMATS = (MP4, WEBM, GIF, WEBP, PNG, FOLDER)
 
 
 def format_of(path: str | Path) -> Format:
-    """The format that a name asks for; a name without a suffix, or that of a folder, asks for a folder."""
+    """Return the format of a path; one without a suffix, or of a folder, is a folder of images."""
     name = str(path)
     if not name.strip():
         raise RecordingError("the name of the file to record to is empty")
@@ -116,5 +116,5 @@ def check_size(kind: Format, size: tuple[int, int]) -> None:
 
 
 def even_size(kind: Format, size: tuple[int, int]) -> tuple[int, int]:
-    """The nearest size above that the format can hold."""
+    """Return the nearest size above that the format can hold."""
     return (size[0] + size[0] % 2, size[1] + size[1] % 2) if kind.even else size

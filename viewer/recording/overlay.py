@@ -116,7 +116,7 @@ class Overlay:
             self._seen = (self._seen or set()) | cone_colors(glyphs)
 
     def compose(self, scene: Picture, time: float, labels: Sequence[Label] = ()) -> Picture:
-        """The whole picture from one of the scene, which is drawn into; at a simulated time [s].
+        """Return the whole frame from the pixels of the scene, which are drawn into; at a simulated time [s].
 
         `labels`: x and y in the scene's picture, from its top left [px], and text.
         """
@@ -172,7 +172,7 @@ class Overlay:
         return np.array(image)
 
     def _draw_title(self) -> Patch | None:
-        """The title, for the upper left corner."""
+        """Return the title, for the upper left corner."""
         if self._title is None and self._title_text:
             u = self._unit
             width, size = self.scene_size[0] - 2 * (_MARGIN + _PADDING) * u, _TITLE * _FONT_SIZE * u
@@ -203,7 +203,7 @@ class Overlay:
         return self._legend[1]
 
     def _draw_row(self, entries: list[LegendEntry], scale_text: str, length: float) -> Patch | None:
-        """The legend in one line beside the title, or at the bottom if it hides less there; None without room."""
+        """Return the legend in one line beside the title, or at the bottom where it hides less; None without room."""
         u, title = self._unit, self._draw_title()
         font, mark, gap = text_font(round(_FONT_SIZE * u)), (_MARK + _GAP) * u, 2 * _GAP * u
         width = sum(mark + text_width(text, font) + gap for _, text, _ in entries)
@@ -231,7 +231,7 @@ class Overlay:
         return Patch(canvas.image(), left, top)
 
     def _draw_mark(self, canvas: Canvas, start: tuple[float, float], entry: LegendEntry) -> None:
-        """An entry's arrow or disc, from its left end at half height [px]."""
+        """Draw an entry's arrow or disc, from its left end at half height [px]."""
         u, (left, y) = self._unit, start
         if entry.is_arrow:
             canvas.arrow(start, _MARK * u, 3 * u, rgba(entry.color))
@@ -239,7 +239,7 @@ class Overlay:
             canvas.disc((left + _MARK * u / 2, y), 4.5 * u, rgba(entry.color))
 
     def _draw_bar(self, canvas: Canvas, start: tuple[float, float], length: float) -> None:
-        """The scale's bar with its ends, from its left end [px]."""
+        """Draw the scale bar with its ends, from its left end [px]."""
         u, (left, y) = self._unit, start
         tick = 4.5 * u
         canvas.line(start, (left + length, y), 1.6 * u, TEXT)
@@ -272,7 +272,7 @@ class Overlay:
         return Patch(canvas.image(), _MARGIN * u, self.scene_size[1] - _MARGIN * u - canvas.size[1])
 
     def _draw_clock(self, time: float) -> Patch:
-        """Simulated time, for the lower right corner or above the curves."""
+        """Return a patch with the simulated time, for the lower right corner or above the curves."""
         u = self._unit
         font = number_font(round(1.2 * _FONT_SIZE * u))
         text = f"{time:.3f} s"
@@ -286,7 +286,7 @@ class Overlay:
         return Patch(image, right - image.width, bottom - image.height)
 
     def _draw_clock_panel(self, width: float) -> Image.Image:
-        """A panel with the speed, unless it is that of the world, and room for the time."""
+        """Return a panel with the speed, unless it is real time, and room for the time."""
         u = self._unit
         font = number_font(round(1.2 * _FONT_SIZE * u))
         speed = "" if self.speed == 1.0 else f"{self.speed:g}x"

@@ -30,13 +30,13 @@ Font = ImageFont.FreeTypeFont | ImageFont.ImageFont
 
 @cache
 def text_font(size: int) -> Font:
-    """The face of the window's panels."""
+    """Return the typeface of the window's panels."""
     return _font(_TEXT_FACE, size)
 
 
 @cache
 def number_font(size: int) -> Font:
-    """Fixed width, for what changes while one looks at it."""
+    """Return the fixed-width typeface, for values that change while they are shown."""
     return _font(_NUMBER_FACE, size)
 
 
@@ -58,7 +58,7 @@ def wrapped(text: str, font: Font, width: float) -> list[str]:
 
 
 def rgba(color: Sequence[float]) -> Color:
-    """A colour of 3 or 4 numbers from 0 to 1."""
+    """Return a colour of 3 or 4 numbers from 0 to 1."""
     red, green, blue, alpha = (round(255 * min(max(float(value), 0.0), 1.0)) for value in (*color, 1.0)[:4])
     return red, green, blue, alpha
 
@@ -83,7 +83,7 @@ class Canvas:
         self._texts: list[tuple[Point, str, Font, Color, str]] = []
 
     def panel(self, radius: float, color: Color = PANEL) -> None:
-        """A background with round corners."""
+        """Draw a background with round corners."""
         width, height = self._shapes.size
         self._draw.rounded_rectangle((0, 0, width - 1, height - 1), radius * _FINE, color)
 
@@ -94,27 +94,27 @@ class Canvas:
         self._draw.ellipse(box, color)
 
     def line(self, start: Point, end: Point, width: float, color: Color) -> None:
-        """A horizontal or vertical line."""
+        """Draw a horizontal or vertical line."""
         (x0, y0), (x1, y1), half = start, end, width / 2
         across = (0.0, half) if y0 == y1 else (half, 0.0)
         box = (min(x0, x1) - across[0], min(y0, y1) - across[1], max(x0, x1) + across[0], max(y0, y1) + across[1])
         self._draw.rectangle([round(value * _FINE) - (i > 1) for i, value in enumerate(box)], color)
 
     def arrow(self, start: Point, length: float, width: float, color: Color) -> None:
-        """An arrow to the right, in the proportions of the scene's."""
+        """Draw an arrow to the right, in the proportions of the scene's arrows."""
         (x, y), head = start, 3.2 * width
         self.line(start, (x + length - head, y), width, color)
         tip = [(x + length - head, y - 0.5 * head), (x + length, y), (x + length - head, y + 0.5 * head)]
         self._draw.polygon([(px * _FINE, py * _FINE) for px, py in tip], color)
 
     def triangle(self, tip: Point, width: float, height: float, color: Color) -> None:
-        """It stands on a horizontal foot, `height` below its tip, or above if that is negative."""
+        """Draw a triangle on a horizontal foot, `height` below its tip, or above if that is negative."""
         (x, y), half = tip, 0.5 * width
         corners = [(x, y), (x + half, y + height), (x - half, y + height)]
         self._draw.polygon([(px * _FINE, py * _FINE) for px, py in corners], color)
 
     def text(self, position: Point, text: str, font: Font, color: Color = TEXT, anchor: str = "lm") -> None:
-        """Text over all shapes; `anchor` as in `write_text`."""
+        """Draw text over all shapes; `anchor` as in `write_text`."""
         self._texts.append((position, text, font, color, anchor))
 
     def image(self) -> Image.Image:
@@ -128,7 +128,7 @@ class Patch:
     """An image with transparency, ready to be blended into pictures at one place."""
 
     def __init__(self, image: Image.Image, x: float, y: float) -> None:
-        """`x`, `y`: where its upper left corner goes [px]."""
+        """Begin a patch. `x`, `y`: position of its upper left corner [px]."""
         self.x, self.y = round(x), round(y)
         pixels = np.asarray(image.convert("RGBA")).astype(np.uint16)
         alpha = (pixels[..., 3:] * 256 + 127) // 255

@@ -59,7 +59,7 @@ _LIGHTER = 0.2
 @dataclass
 class _Row:
     sensor: ContactSensor | None
-    """None for a row of channels."""
+    """Sensor of the row; None for a row of channels."""
     channels: Sequence[ChannelName]
     strip: "CurveStrip"
     top: int
@@ -77,7 +77,8 @@ class Plots:
     """A band of curves as wide as the picture, to be shown below the scene."""
 
     def __init__(self, session: Session, size: tuple[int, int], unit: float, seconds: float, speed: float) -> None:
-        """`size`: of the whole picture [px]; `unit`: pixels per measure; `seconds`: length of the video."""
+        """Prepare plots. `size`: size of the whole frame [px]; `unit`: pixels per measure; `seconds`: length of the
+        video."""
         self._session = session
         self._unit = u = unit
         self._text_time = speed * _TEXT_SECONDS
@@ -203,7 +204,7 @@ class Plots:
         self.band[row.top : row.top + height, left : left + width] = np.asarray(image)
 
     def _draw_cursor(self) -> None:
-        """A line at the time of the picture through all rows, down to the time axis."""
+        """Draw a line at the time of the frame through all rows, down to the time axis."""
         if not self._rows:
             return
         u, strip = self._unit, self._rows[0].strip
@@ -223,7 +224,7 @@ class Plots:
             line[...] = np.rint(line + (np.array(_CURSOR[:3]) - line) * (_CURSOR[3] / 255))
 
     def _draw_axis(self, strip: "CurveStrip") -> Image.Image:
-        """The time axis below the rows: a tick, the time and its unit at every line of the grid."""
+        """Return the time axis below the rows: a tick, the time and its unit at every grid line."""
         u = self._unit
         image = Image.new("RGB", (self.band.shape[1], round(_FOOTER * u)), _GROUND)
         draw, font = ImageDraw.Draw(image), number_font(round(12 * u))
@@ -325,7 +326,7 @@ class CurveStrip:
         return [(float(number[column]) * self.division, int(column)) for column in marked]
 
     def _grid_number(self, columns: NDArray[np.integer]) -> NDArray[np.float64]:
-        """Number of the last vertical grid line at or before each column."""
+        """Return the number of the last vertical grid line at or before each column."""
         times = (columns + self._first) * self._column_time + (self._start or 0.0)
         return np.asarray(np.floor(times / self.division + 1e-6))
 
@@ -384,11 +385,11 @@ class CurveStrip:
         self._pixels[:, start:end] = np.rint(colors)
 
     def _draw_marks(self) -> None:
-        """A triangle at the edge where a curve leaves the strip, and at each edge the value of the farthest."""
+        """Draw a triangle at the edge where a curve leaves the strip, and at each edge the value of the farthest."""
         (low, high), values = self.columns, ValueRange(self.bottom, self.top)
         size, font = _PLOT_MARK * self._thickness, number_font(round(_NUMBER * self._thickness))
         written: list[tuple[bool, float, float]] = []
-        """At which edge, and from where to where, numbers stand: none covers another."""
+        """Edge, left and right of the numbers that are drawn, so that none covers another."""
         for curve, color in enumerate(self._colors):
             marks = marks_beyond(low[curve], high[curve], values)
             for is_above in (True, False):
@@ -413,11 +414,11 @@ class CurveStrip:
                 Patch(number.image(), left, y).blend(self._shown)
 
     def _row(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Distance from the strip's upper edge [px]."""
+        """Return the distance from the strip's upper edge [px]."""
         room = self._height - self._thickness
         return self._thickness / 2 + room * (self.top - values) / (self.top - self.bottom)
 
 
 def _cover(colors: NDArray[np.float64], paint: Color, coverage: NDArray[np.floating] | NDArray[np.bool_]) -> None:
-    """Lay paint over colours, (..., 3), as far as it covers them, (...)."""
+    """Blend paint over colours, (..., 3), with opacities, (...)."""
     colors += (np.array(paint[:3], float) - colors) * (coverage * (paint[3] / 255))[..., None]

@@ -51,7 +51,7 @@ _HIDDEN_GROUP = 3
 
 
 def drawn_geoms(model: MjModel) -> list[int]:
-    """Geoms that are shown and that Rerun has shapes for."""
+    """Return the geoms that are shown and that Rerun has shapes for."""
     return [
         geom
         for geom in range(model.ngeom)
@@ -60,7 +60,7 @@ def drawn_geoms(model: MjModel) -> list[int]:
 
 
 def geom_shape(rerun: Any, model: MjModel, geom: int) -> Any:
-    """One of the `drawn_geoms` in its own frame, centred."""
+    """Return Rerun's shape of one of the `drawn_geoms` in its own frame, centred."""
     return _SHAPES[shape_name(model.geom_type[geom])](rerun, model, geom)
 
 
@@ -184,7 +184,7 @@ class RerunWriter:
             self._flush()
 
     def write_events(self, events: list[SeenEvent]) -> None:
-        """A line of text and a mark for each, under the names of its geoms."""
+        """Write a line of text and a mark for each event, under the names of its geoms."""
         # The events and the last block are all that is still written.
         self._file.lend(0)
         pairs: dict[str, list[LogEntry]] = {}
@@ -199,7 +199,7 @@ class RerunWriter:
             self._stream.log(self._rerun.new_entity_path(list(entity)), marks, static=True)
 
     def write_channels(self) -> None:
-        """A curve for each channel, of all steps that were written."""
+        """Write a curve for each channel, of all steps that were written."""
         for samples in self._session.simulation.channels.samples(self._start, self._end):
             columns = self._rerun.Scalars.columns(scalars=samples.values)
             entity = ["channels", *samples.channel.name.split("/")]
@@ -275,7 +275,7 @@ class RerunWriter:
                 self._send(("contacts", sensor.name, arrow.name), times, columns, counts)
 
     def _send_layers(self, glyphs: list[tuple[float, list[Floats]]]) -> None:
-        """Arrows that are not at contacts, of each layer that has some."""
+        """Send the arrows of layers that are not at contacts."""
         times = [time for time, _ in glyphs]
         for i, layer in enumerate(self._layers):
             arrows = [rows[i] for _, rows in glyphs]
@@ -385,7 +385,7 @@ class RerunWriter:
 
 
 def _describe(entry: LogEntry) -> str:
-    """An event in a line: `wall × bumper begin, 0.12 m/s, peak 33 N`."""
+    """Return an event in a line: `wall × bumper begin, 0.12 m/s, peak 33 N`."""
     words = [f"{entry.subject} {entry.kind}"]
     if isinstance(entry.event, MotionEvent):
         if entry.kind in (EventKind.SLIP_END, EventKind.CREEP_END):
@@ -401,7 +401,7 @@ def _describe(entry: LogEntry) -> str:
 
 
 def _joined(batches: Sequence[ContactBatch]) -> ContactBatch:
-    """The filled slots of all batches as one batch: fields of shape (contacts,) and (contacts, 3)."""
+    """Return the filled slots of all batches as one batch: fields of shape (contacts,) and (contacts, 3)."""
     return batches[0].mapped(
         lambda name, array: (
             array if name == "found" else np.concatenate([getattr(batch, name)[batch.filled] for batch in batches])
@@ -410,7 +410,7 @@ def _joined(batches: Sequence[ContactBatch]) -> ContactBatch:
 
 
 def _sums(values: Array, counts: Sequence[int]) -> Array:
-    """Sums of consecutive runs of values, as long as `counts` has them, (counts,)."""
+    """Return the sums of consecutive runs of values with lengths `counts`, (counts,)."""
     ends = np.cumsum([0, *counts])
     totals = np.concatenate([[0.0], np.cumsum(values)])
     return np.asarray(totals[ends[1:]] - totals[ends[:-1]])

@@ -34,7 +34,8 @@ class SceneFrames:
         calls: Sequence[OnStep] = (),
         orbit: float = 0.0,
     ) -> None:
-        """`calls`: see `StepCounter`. `orbit`: how fast the camera circles [degrees/s of video]."""
+        """Film a session. `calls`: see `StepCounter`. `orbit`: speed at which the camera circles [degrees/s of
+        video]."""
         self._session = session
         self._schedule = schedule
         self._renderer = renderer
@@ -49,7 +50,7 @@ class SceneFrames:
         self._counter = StepCounter(session, schedule, calls if overlay is None else [overlay.sample, *calls])
 
     def pictures(self, first: int = 0) -> Iterator[Picture | None]:
-        """Pictures of the frames from `first` on; None now and then, where many steps lie before a picture.
+        """Yield the frames from `first` on; None now and then where many steps lie before a frame.
 
         Raises UnstableError when the simulation diverges.
         """
@@ -93,7 +94,7 @@ class SceneFrames:
 
 
 def open_renderer(session: Session, size: tuple[int, int], quality: Quality) -> OffscreenRenderer:
-    """A renderer for a session's scene, or one line about why there is none."""
+    """Return a renderer for a session's scene. Raises an error of one line if there is none."""
     try:
         return OffscreenRenderer(session.engine.model, *size, quality)
     except (OpenGLError, ValueError) as error:

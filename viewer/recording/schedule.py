@@ -47,28 +47,29 @@ class Schedule:
     def plan(
         cls, timestep: float, duration: float, fps: Fraction, speed: float = 1.0, start: float = 0.0
     ) -> "Schedule":
-        """A video of `duration` seconds; at least one frame."""
+        """Return a schedule for a video of `duration` seconds, with at least one frame."""
         count = max(1, round(exact(duration) * fps))
         return cls(exact(timestep), fps, count, exact(speed), exact(start))
 
     @classmethod
     def every_step(cls, timestep: float, duration: float, start: float = 0.0) -> "Schedule":
-        """A frame for each physics step, from the start to `duration` seconds later, both included."""
+        """Return a schedule with a frame per physics step, from the start to `duration` seconds later, both
+        included."""
         step = exact(timestep)
         return cls(step, 1 / step, int(exact(duration) // step) + 1, start=exact(start))
 
     def step(self, frame: int) -> int:
-        """The last physics step at or before the time of a frame."""
+        """Return the last physics step at or before the time of a frame."""
         return int(self._time(frame / self.fps) // self.timestep)
 
     def speed_at(self, frame: int) -> Fraction:
-        """Simulated time per time of the video, at a frame."""
+        """Return the simulated time per time of the video, at a frame."""
         slow = self.slow
         is_slow = slow is not None and slow.begin <= self._time(frame / self.fps) < slow.end
         return slow.speed if slow is not None and is_slow else self.speed
 
     def _time(self, seconds: Fraction) -> Fraction:
-        """Simulated time after the scene's start [s] at a time of the video [s]."""
+        """Return the simulated time after the scene's start [s] at a time of the video [s]."""
         time = self.start + seconds * self.speed
         slow = self.slow
         if slow is None or time <= (begin := max(slow.begin, self.start)) or slow.end <= begin:
@@ -79,7 +80,7 @@ class Schedule:
         return begin + since * slow.speed if since < length else slow.end + (since - length) * self.speed
 
     def _seconds(self, time: Fraction) -> Fraction:
-        """Time of the video [s] at a simulated time after the scene's start [s]."""
+        """Return the time of the video [s] at a simulated time after the scene's start [s]."""
         slow = self.slow
         if slow is None or time <= (begin := max(slow.begin, self.start)) or slow.end <= begin:
             return (time - self.start) / self.speed
@@ -87,7 +88,7 @@ class Schedule:
         return before + inside / slow.speed + max(time - slow.end, Fraction(0)) / self.speed
 
     def frame(self, step: int) -> int | None:
-        """The first frame that shows a step; None if none does."""
+        """Return the first frame that shows a step; None if none does."""
         frame = max(0, math.ceil(self._seconds(step * self.timestep) * self.fps))
         return frame if frame < self.frame_count and self.step(frame) == step else None
 
@@ -117,17 +118,17 @@ class Schedule:
 
 
 def exact(value: float) -> Fraction:
-    """The fraction that a float stands for: 0.002 is 1/500."""
+    """Return the simple fraction for a float: 0.002 is 1/500."""
     return Fraction(value).limit_denominator(10**9)
 
 
 def frame_rate(fps: float | Fraction) -> Fraction:
-    """Frames per second as containers store them: 29.97 as 2997/100, 30000/1001 as itself."""
+    """Return frames per second as containers store them: 29.97 as 2997/100, 30000/1001 as itself."""
     return Fraction(fps).limit_denominator(1001)
 
 
 OnStep = Callable[[int, float], None]
-"""Called with the number of a physics step and its simulated time [s], while the session is at it."""
+"""Function that is called with the number of a physics step and its simulated time [s], at that step."""
 
 
 class StepCounter:
@@ -157,7 +158,7 @@ class StepCounter:
         self._call()
 
     def after_reset(self, engine: Engine) -> None:
-        """Nothing: a recording goes forward only."""
+        """Do nothing: recordings only go forward."""
 
     def _step_at(self, time: float) -> int:
         return round((time - self._origin) / float(self._schedule.timestep))

@@ -51,10 +51,10 @@ SPARE = 1 << 20
 
 
 class TableFile(Protocol):
-    """One file of columns."""
+    """File of columns."""
 
     def __init__(self, file: PartFile, columns: Columns, notes: dict[str, str]) -> None:
-        """`notes`: metadata, where the format has room for it."""
+        """Begin a file. `notes`: metadata, if the format can hold it."""
         ...
 
     def write(self, block: Block) -> None:
@@ -95,7 +95,7 @@ class CsvFile(TableFile):
 
 
 def events_as_csv(entries: Iterable[LogEntry]) -> str:
-    """The events of pairs as a CSV file has them, without steps."""
+    """Return the events of pairs as CSV, without steps."""
     columns = {name: kind for name, kind in EVENT_COLUMNS.items() if name not in ("step", "video_frame")}
     events = [SeenEvent(0, NO_FRAME, entry) for entry in entries if entry.pair_id is not None]
     return _csv_line(columns) + _csv_text(columns, event_rows(events))
@@ -145,7 +145,7 @@ _TYPES = {Kind.INTEGER: "integer", Kind.NUMBER: "number", Kind.TEXT: "string"}
 
 
 def csv_schema(names: Mapping["Table", str], has_video: bool) -> str:
-    """Types and units of the columns of CSV files, which have no room for them: JSON, a tabular data package.
+    """Return types and units of the columns of CSV files, which cannot hold them, as JSON: a tabular data package.
 
     `names`: of each table's file.
     """
@@ -374,6 +374,6 @@ class TableWriter:
         self._files[self._parts[table]].write(self._named(table, block))
 
     def _named(self, table: Table, columns: Mapping[str, T]) -> dict[str, T]:
-        """Columns of a table under their names in its file."""
+        """Return the columns of a table under their names in its file."""
         prefix = _PREFIXES[table] if self._shared else ""
         return {prefix + name: column for name, column in columns.items()}

@@ -23,12 +23,12 @@ from ..touch.touch_sensors import SceneTouch
 from .schedule import Schedule
 
 NO_FRAME = -1
-"""In place of a video frame's number: no frame shows this step."""
+"""Number of the video frame for steps that no frame shows."""
 
 
 @dataclass(frozen=True)
 class TouchSample:
-    """One touch sensor."""
+    """Sample of one touch sensor."""
 
     name: str
     values: Array
@@ -67,7 +67,7 @@ class Kind(Enum):
 
 
 Columns = Mapping[str, Kind]
-"""In the order of a row."""
+"""Kinds of the columns, in the order of a row."""
 
 
 class Texts(NamedTuple):
@@ -122,13 +122,13 @@ _UNITS = {
 
 
 def unit_of(column: str) -> str:
-    """The SI unit of a column, by its name or that of its vector; empty for names, counts, directions and the values of
-    touch sensors, whose unit is that of their tables."""
+    """Return the SI unit of a column, by its name or that of its vector; empty for names, counts, directions and the
+    values of touch sensors, whose unit is that of their tables."""
     return _UNITS.get(column) or _UNITS.get(column.partition("_")[0], "")
 
 
 def as_column(kind: Kind, values: list[Any]) -> Values:
-    """Values of rows as a column; None is a number that is not known."""
+    """Return the values of rows as a column; None becomes NaN."""
     if kind is Kind.TEXT:
         names = list(dict.fromkeys(values))
         places = {name: place for place, name in enumerate(names)}
@@ -353,7 +353,7 @@ class EventCollector:
     """Finds contact events from now on: of the contact sensors' pairs, or of all pairs where there are no sensors."""
 
     def __init__(self, session: Session, video: Schedule | None = None) -> None:
-        """`video`: of a video whose frames the events are to name."""
+        """Collect events. `video`: video whose frames the events are to name."""
         self._session = session
         self._video = video
         self._origin = session.engine.time
@@ -376,7 +376,7 @@ class EventCollector:
         return self._tracker.pairs.choice.untracked
 
     def finish(self, start: float, end: float) -> list[SeenEvent]:
-        """The events in a span of time [s] that ends now, in order. Takes one more step and stops observing.
+        """Return the events in a span of time [s] that ends now, in order. Simulates one more step and stops observing.
 
         The state after a step, with what touches there, is known to MuJoCo only when the next step starts from it.
         """
@@ -434,7 +434,7 @@ def channel_rows(channels: Sequence[Samples], written: Sequence[tuple[int, float
 
 
 def event_rows(events: Iterable[SeenEvent]) -> Block:
-    """A row for each event."""
+    """Return a row for each event."""
     records: list[dict[str, Any]] = []
     for event in events:
         record: dict[str, Any] = dict.fromkeys(EVENT_COLUMNS) | {"body1": "", "body2": ""} | event_record(event.entry)

@@ -1,4 +1,4 @@
-"""Makes pictures for an audience: one bold arrow a contact, friction cones, few words."""
+"""Frames for an audience: one bold arrow per contact, friction cones, few words."""
 
 import dataclasses
 

@@ -153,7 +153,7 @@ class VideoWriter:
             raise write_error(self.path, self._error) from None
 
     def _encode(self) -> None:
-        """The encoder's thread. After an error it still empties the queue, so that `add` does not block."""
+        """Encode queued frames in a thread. After an error it still empties the queue, so that `add` does not block."""
         while (item := self._queue.get()) is not None:
             if self.full:
                 self._dropped += item[1]
@@ -176,7 +176,7 @@ class VideoWriter:
 
 
 def png_bytes(picture: Picture) -> bytes:
-    """A PNG file of a picture, (height, width, 3) of uint8."""
+    """Return a PNG file of a picture, (height, width, 3) of uint8."""
     content = io.BytesIO()
     save_png(content, picture)
     return content.getvalue()

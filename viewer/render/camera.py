@@ -59,7 +59,7 @@ class CameraMatrices:
 
     @classmethod
     def from_scene(cls, scene: Any, viewport: Viewport) -> "CameraMatrices":
-        """The camera that MuJoCo draws an updated `MjvScene` with: the mean of its two eyes."""
+        """Return the camera that MuJoCo uses for an updated `MjvScene`: the mean of its two eyes."""
         left, right = scene.camera[0], scene.camera[1]
 
         def mean(name: str) -> float:
@@ -94,7 +94,7 @@ class CameraMatrices:
         return self.projection @ self.view
 
     def project(self, points: Any, viewport: Viewport) -> tuple[Points, Points]:
-        """Pixels (n, 2) and depths along the view (n,) [m] of world points (n, 3).
+        """Return pixels (n, 2) and depths along the view (n,) [m] of world points (n, 3).
 
         What is not in front of the eye gets NaN pixels.
         """
@@ -108,7 +108,7 @@ class CameraMatrices:
         return pixels, -eye[:, 2]
 
     def pixel_size(self, points: Any, viewport: Viewport) -> Points:
-        """Size of one pixel [m] at the depth of world points (n, 3)."""
+        """Return the size of one pixel [m] at the depth of world points (n, 3)."""
         unit = 2.0 / (float(self.projection[1, 1]) * viewport[3])
         places = np.asarray(points, float).reshape(-1, 3)
         if self.orthographic:
@@ -140,7 +140,7 @@ class Eye:
         return self.viewport[2] / self.viewport[3]
 
     def pixel_size(self, points: Any) -> Points:
-        """Size of one pixel [m] at the depth of world points (n, 3)."""
+        """Return the size of one pixel [m] at the depth of world points (n, 3)."""
         return self.matrices.pixel_size(points, self.viewport)
 
     def sees(self, points: Any) -> NDArray[np.bool_]:
@@ -212,7 +212,7 @@ def scenery(model: MjModel) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
 
 
 def tree_sizes(model: MjModel, data: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Centres (n, 3) and longest sides (n,) of the boxes around the trees of bodies that move [m]."""
+    """Return centres (n, 3) and longest sides (n,) of the boxes around the moving trees of bodies [m]."""
     geoms = moving_geoms(model)
     trees, index = np.unique(model.body_treeid[model.geom_bodyid[geoms]], return_inverse=True)
     low, high = _reach(model, data, geoms)
@@ -223,7 +223,7 @@ def tree_sizes(model: MjModel, data: Any) -> tuple[NDArray[np.float64], NDArray[
 
 
 def moving_geoms(model: MjModel) -> NDArray[np.intp]:
-    """Geoms of bodies that can move."""
+    """Return the geoms of bodies that can move."""
     return np.flatnonzero(model.body_treeid[model.geom_bodyid] >= 0)
 
 
@@ -238,7 +238,7 @@ def body_geoms(model: MjModel, body: int) -> NDArray[np.intp]:
 
 
 def box_around(model: MjModel, data: Any, geoms: NDArray[np.intp]) -> Box | None:
-    """The box around geoms; None without any, or where they are nowhere."""
+    """Return the box around geoms; None if there are none, or their positions are not finite."""
     low, high = _reach(model, data, geoms)
     if not len(low) or not (np.abs(low) < 1e9).all() or not (np.abs(high) < 1e9).all():
         return None
@@ -246,7 +246,7 @@ def box_around(model: MjModel, data: Any, geoms: NDArray[np.intp]) -> Box | None
 
 
 def shown_badly(model: MjModel, data: Any, eye: Eye, box: Box, may_be_detail: bool = True) -> float | None:
-    """None if a picture shows what moves; else the part of the picture that it should fill.
+    """Return None if the frame shows the moving geoms well; else the part of the frame that they should fill.
 
     `may_be_detail`: True if the scene's author may have meant a part of what moves, False if all has to be seen.
     """
@@ -262,7 +262,7 @@ def shown_badly(model: MjModel, data: Any, eye: Eye, box: Box, may_be_detail: bo
 
 
 def _holds(eye: Eye, low: NDArray[np.float64], high: NDArray[np.float64]) -> bool:
-    """True if a picture holds boxes with these corners (n, 3), but for a hair of what they take up."""
+    """Return True if a frame contains boxes with corners, (n, 3), within a small tolerance."""
     ends = np.stack([low, high])
     boxes = [[ends[i][:, 0], ends[j][:, 1], ends[k][:, 2]] for i in (0, 1) for j in (0, 1) for k in (0, 1)]
     pixels, _ = eye.matrices.project(np.stack(boxes).transpose(0, 2, 1).reshape(-1, 3), eye.viewport)
@@ -271,12 +271,12 @@ def _holds(eye: Eye, low: NDArray[np.float64], high: NDArray[np.float64]) -> boo
 
 
 def corners(box: Box) -> NDArray[np.float64]:
-    """The eight corners of a box [m], (8, 3)."""
+    """Return the eight corners of a box [m], (8, 3)."""
     return np.array([[box[i][0], box[j][1], box[k][2]] for i in (0, 1) for j in (0, 1) for k in (0, 1)])
 
 
 def _reach(model: MjModel, data: Any, geoms: NDArray[np.intp]) -> Box:
-    """Corners of the boxes around geoms [m], world, (n, 3) each."""
+    """Return the corners of the boxes around geoms [m], world, (n, 3) each."""
     turn, own = data.geom_xmat[geoms].reshape(-1, 3, 3), model.geom_aabb[geoms]
     centers = data.geom_xpos[geoms] + np.einsum("nij,nj->ni", turn, own[:, :3])
     halves = np.einsum("nij,nj->ni", np.abs(turn), own[:, 3:])
@@ -284,7 +284,7 @@ def _reach(model: MjModel, data: Any, geoms: NDArray[np.intp]) -> Box:
 
 
 def camera_axes(camera: Any) -> tuple[Vector, Vector, Vector]:
-    """Unit vectors to the right, up and ahead of a free camera, world, (3,) each."""
+    """Return unit vectors to the right, up and ahead of a free camera, world, (3,) each."""
     azimuth, elevation = math.radians(camera.azimuth), math.radians(camera.elevation)
     ahead, top = np.array([math.cos(azimuth), math.sin(azimuth), 0.0]), np.array([0.0, 0.0, 1.0])
     right = np.array([math.sin(azimuth), -math.cos(azimuth), 0.0])
@@ -322,7 +322,7 @@ def zoom_camera(camera: Any, factor: float, size: float, toward: Sequence[float]
 
 
 def point_at_depth(eye: Eye, x: float, y: float, focus: Vector) -> Vector:
-    """The point of a pixel at the depth of a focus [m], world, (3,).
+    """Return the point of a pixel at the depth of a focus [m], world, (3,).
 
     `x`, `y`: fractions of the picture from its lower left corner.
     """

@@ -22,7 +22,8 @@ class Canvas:
     def __init__(
         self, model: MjModel, quality: Quality, renderer: str, offscreen: tuple[int, int] | None = None
     ) -> None:
-        """`renderer` is GL_RENDERER; `offscreen` the size of an own framebuffer [px] in place of the window's."""
+        """Prepare drawing. `renderer`: GL_RENDERER; `offscreen`: size of an own framebuffer [px] in place of the
+        window's."""
         self.trouble: str | None = None
         """Reason, for the user, why gizmos are drawn as MuJoCo's own shapes; None if they are not."""
         self._wanted, self._renderer, self._offscreen = quality, renderer, offscreen
@@ -72,7 +73,7 @@ class Canvas:
         scene_pass.show(viewport)
 
     def close(self) -> None:
-        """Free all GL objects; the context must be current. Safe twice."""
+        """Free all GL objects; the context must be current. Calling it twice is safe."""
         if self.gizmo_pass is not None:
             self.gizmo_pass.close()
             self.gizmo_pass = None

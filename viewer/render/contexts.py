@@ -65,7 +65,7 @@ class OffscreenContext:
 
 
 def open_context(width: int = 64, height: int = 64) -> OffscreenContext:
-    """A current context that needs no display: what MUJOCO_GL names, else the first that works.
+    """Return a current context that needs no display: the one that MUJOCO_GL names, else the first that works.
 
     `width` and `height` bound OSMesa's default framebuffer; the others have none.
     """
@@ -80,7 +80,7 @@ def open_context(width: int = 64, height: int = 64) -> OffscreenContext:
 
 
 def current_renderer() -> str:
-    """GL_RENDERER of the current context, such as `llvmpipe (LLVM 15.0.6, 256 bits)`."""
+    """Return the GL_RENDERER of the current context, such as `llvmpipe (LLVM 15.0.6, 256 bits)`."""
     gl = load_opengl()
     name = gl.glGetString(gl.GL_RENDERER)
     if not name:
@@ -89,13 +89,13 @@ def current_renderer() -> str:
 
 
 def is_software_renderer(renderer: str) -> bool:
-    """True if that GL_RENDERER draws on the processor."""
+    """Return True if a GL_RENDERER draws on the processor."""
     name = renderer.lower()
     return any(word in name for word in _SOFTWARE_RENDERERS)
 
 
 def load_opengl() -> Any:
-    """PyOpenGL's `GL` module.
+    """Return PyOpenGL's `GL` module.
 
     PyOpenGL binds itself to one of GLX, EGL and OSMesa when it is first imported, and MuJoCo to the same library
     when it makes its first context. Both must come after the choice of a backend, so no module of ours imports
@@ -152,7 +152,7 @@ def _check_platform(backend: str) -> None:
 
 
 def _egl_has_device() -> bool:
-    """True if EGL, asked through ctypes, can open any device."""
+    """Return True if EGL, called through ctypes, can open a device."""
     try:
         egl = ctypes.CDLL("libEGL.so.1")
     except OSError:
@@ -177,7 +177,7 @@ def _egl_has_device() -> bool:
 
 @contextmanager
 def _platform_set(backend: str) -> Iterator[None]:
-    """PYOPENGL_PLATFORM for the time of an import, then as it was: child processes choose for themselves."""
+    """Set PYOPENGL_PLATFORM during an import, and restore it: child processes choose for themselves."""
     before = os.environ.get(_PLATFORM_VARIABLE)
     os.environ[_PLATFORM_VARIABLE] = backend
     try:

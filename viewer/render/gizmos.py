@@ -136,7 +136,7 @@ class GizmoPass:
             self._kinds.pop().close()
 
     def _depth_convention(self) -> tuple[int, int, NDArray[np.float64], tuple[float, float]]:
-        """Functions for nearer and for farther, map of clip coordinates, and ndc to window depth.
+        """Return the functions for nearer and farther, the map of clip coordinates, and that from NDC to window depth.
 
         MuJoCo draws with reversed depth (near 1, far 0), in the clip range 0 to 1 where ARB_clip_control exists and
         -1 to 1 elsewhere, and leaves function and range set. They are read, in case a version of MuJoCo decides
@@ -199,14 +199,14 @@ def _square() -> tuple[NDArray[np.float32], NDArray[np.uint16]]:
 
 
 def _shaft_and_head() -> tuple[NDArray[np.float32], NDArray[np.uint16]]:
-    """A rectangle and a triangle, as arrow.vert reads them. Few triangles: they are the cost of software renderers."""
+    """Return a rectangle and a triangle for arrow.vert. Triangles are few because software renderers are slow."""
     shaft = [[-1, 0, 0], [1, 0, 0], [1, 1, 0], [-1, 1, 0]]
     head = [[-1, 0, 1], [1, 0, 1], [0, 1, 1]]
     return np.array(shaft + head, np.float32), np.array([0, 1, 2, 0, 2, 3, 4, 5, 6], np.uint16)
 
 
 def _side_and_rim() -> tuple[NDArray[np.float32], NDArray[np.uint16]]:
-    """Triangles around the apex and a closed ribbon, as cone.vert reads them."""
+    """Return triangles around the apex and a closed ribbon, for cone.vert."""
     step = 2 * np.pi / _CONE_SIDES
     angles = np.arange(_CONE_SIDES) * step
     zero, one, middle = np.zeros_like(angles), np.ones_like(angles), angles + 0.5 * step

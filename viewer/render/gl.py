@@ -20,14 +20,14 @@ _LOG_LINE = re.compile(r"\b0[:(](\d+)")
 
 
 def gl_integer(name: int) -> int:
-    """The value of a GL state variable that is one integer."""
+    """Return the value of a GL state variable that is one integer."""
     value = _FourIntegers()
     _raw_gl().glGetIntegerv(name, value)
     return value[0]
 
 
 def gl_floats(name: int) -> tuple[float, float]:
-    """The values of a GL state variable that is two numbers."""
+    """Return the values of a GL state variable that is two numbers."""
     values = _FourFloats()
     _raw_gl().glGetFloatv(name, values)
     return values[0], values[1]
@@ -54,14 +54,14 @@ def kept_state(attributes: int, has_vertex_arrays: bool) -> Iterator[None]:
 
 @cache
 def _raw_gl() -> Any:
-    """OpenGL's own functions: PyOpenGL's know the sizes of old variables only, and shape their answers by them."""
+    """Return OpenGL's own functions: those of PyOpenGL know the sizes of old variables only."""
     from OpenGL.raw.GL.VERSION import GL_1_1
 
     return GL_1_1
 
 
 def gl_supports(version: tuple[int, int], *extensions: str) -> bool:
-    """True if the current context has at least that version, or all of the extensions (without `GL_`)."""
+    """Return True if the current context has a version at least, or all of the extensions (without `GL_`)."""
     gl = load_opengl()
     text = gl.glGetString(gl.GL_VERSION) or b""
     match = re.match(rb"(\d+)\.(\d+)", text)
@@ -199,12 +199,12 @@ class InstancedMesh:
         gl.glBindBuffer(gl.GL_ARRAY_BUFFER, 0)
 
     def upload(self, instances: NDArray[np.float32]) -> None:
-        """One row an instance."""
+        """Upload one row per instance."""
         self._instances.fill(instances)
         self._instance_count = len(instances)
 
     def draw(self) -> None:
-        """All instances in one call. Without an own vertex array this changes the bound one."""
+        """Draw all instances in one call. Without its own vertex array this changes the bound one."""
         gl = self._gl
         if self._vertex_array is not None:
             gl.glBindVertexArray(self._vertex_array)
@@ -264,7 +264,7 @@ def _compile(gl: Any, filename: str, kind: int, defines: Sequence[str]) -> int:
 
 
 def _expand(filename: str) -> list[tuple[str, str]]:
-    """Lines of a shader with its includes in place, each with where it comes from, such as `arrow.vert:12`."""
+    """Return the lines of a shader with its includes inserted, each with its origin, such as `arrow.vert:12`."""
     expanded: list[tuple[str, str]] = []
     for number, line in enumerate(shader_source(filename).splitlines(), start=1):
         include = _INCLUDE.fullmatch(line)
@@ -284,6 +284,6 @@ def _name_places(log: str, places: list[str]) -> str:
 
 
 def _text(log: Any) -> str:
-    """An info log, which PyOpenGL returns as bytes or text, in one line."""
+    """Return an info log, which PyOpenGL returns as bytes or text, in one line."""
     text = log.decode("utf-8", "replace") if isinstance(log, bytes) else str(log)
     return " / ".join(line.strip() for line in text.splitlines() if line.strip())

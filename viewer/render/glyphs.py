@@ -11,7 +11,7 @@ from .camera import CameraMatrices, Eye, Viewport
 NORMAL, TANGENT0, TANGENT1, TOTAL, TORQUE, OTHER = range(6)
 """Components in an arrow's owner."""
 NO_OWNER = -1
-"""In place of a sensor: drawn by a script."""
+"""Owner of glyphs that a script has drawn."""
 
 _DIMMED_ALPHA = 0.3
 _HIGHLIGHT_SIZE = 1.4
@@ -76,7 +76,7 @@ class Glyphs:
 
     @classmethod
     def concat(cls, parts: Sequence["Glyphs"]) -> "Glyphs":
-        """All parts in one, opaque glyphs before translucent ones so that these blend over those."""
+        """Return all parts in one, opaque glyphs before translucent ones so that these blend over them."""
         parts = [part for part in parts if len(part.spheres) or len(part.arrows) or len(part.cones)]
         if not parts:
             return cls()
@@ -102,7 +102,7 @@ _FIELDS = tuple(each.name for each in fields(Glyphs))
 
 
 def highlight_glyphs(glyphs: Glyphs, highlight: tuple[int, int, int | None]) -> Glyphs:
-    """The same with one contact drawn larger and brighter, all else dimmed.
+    """Return the glyphs with one contact drawn larger and brighter, and the others dimmed.
 
     `highlight` is a sensor, a slot and a component, or None for the whole contact.
     """
@@ -140,20 +140,20 @@ class GizmoList:
         self._arrows: list[NDArray[np.float64]] = []
 
     def __bool__(self) -> bool:
-        """True if something was drawn since the last `pop_glyphs`."""
+        """Return True if something was drawn since the last `pop_glyphs`."""
         return bool(self._spheres or self._arrows)
 
     def draw_sphere(self, radius: float, pos: ArrayLike, color: ArrayLike) -> None:
-        """A sphere at `pos` [m], world. `color` is 3 or 4 numbers from 0 to 1."""
+        """Draw a sphere at `pos` [m], world. `color` is 3 or 4 numbers from 0 to 1."""
         self._spheres.append(np.concatenate([_vector(pos), [float(radius)], _color(color)]))
 
     def draw_arrow(self, start: ArrayLike, end: ArrayLike, color: ArrayLike) -> None:
-        """An arrow from `start` to `end` [m], world. `color` is 3 or 4 numbers from 0 to 1."""
+        """Draw an arrow from `start` to `end` [m], world. `color` is 3 or 4 numbers from 0 to 1."""
         origin = _vector(start)
         self._arrows.append(np.concatenate([origin, [self.width], _vector(end) - origin, [0.0], _color(color)]))
 
     def extend(self, spheres: Floats, arrows: Floats) -> None:
-        """Rows as in `Glyphs`, (n, 8) and (m, 12); arrows without a diameter get this list's."""
+        """Append rows as in `Glyphs`, (n, 8) and (m, 12); arrows without a diameter get this list's."""
         arrows = arrows.copy()
         arrows[arrows[:, ArrowColumns.WIDTH] == 0, ArrowColumns.WIDTH] = self.width
         self._spheres += list(spheres)
@@ -180,7 +180,7 @@ class GizmoList:
 def pick_glyph(
     glyphs: Glyphs, matrices: CameraMatrices, viewport: Viewport, x: float, y: float, tolerance_px: float
 ) -> tuple[int, ...] | None:
-    """Owner of the sensor's glyph nearest to a pixel, counted from the window's lower left corner.
+    """Return the owner of the sensor's glyph nearest to a pixel, counted from the window's lower left corner.
 
     Distances count from a glyph's edge; of several under the pixel the nearest to the eye wins.
     """
@@ -208,7 +208,8 @@ def pick_glyph(
 def _nearest(
     gaps: NDArray[np.float64], depths: NDArray[np.float64], owners: Owners, tolerance: float
 ) -> list[tuple[float, float, tuple[int, ...]]]:
-    """The nearest glyph within the tolerance, as gap, depth and owner; all that are under the pixel count as gap 0."""
+    """Return the nearest glyph within the tolerance, as gap, depth and owner; the gap is 0 for glyphs under the
+    pixel."""
     near = np.flatnonzero((gaps <= tolerance) & (depths > 0) & (owners[:, 0] != NO_OWNER))
     if not near.size:
         return []
@@ -233,7 +234,7 @@ def _color(value: ArrayLike) -> NDArray[np.float64]:
 
 
 def cut_arrows(glyphs: Glyphs, eye: Eye) -> tuple[Glyphs, NDArray[np.intp]]:
-    """Marks for the arrows that begin in the picture and end outside of it, and which arrows these are.
+    """Return marks for the arrows that begin in the frame and end outside of it, and the indices of these arrows.
 
     A mark is a pair of white heads at the edge: the arrow goes on.
     """

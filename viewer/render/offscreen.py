@@ -69,7 +69,7 @@ class OffscreenRenderer:
         return matrices
 
     def read(self) -> NDArray[np.uint8]:
-        """RGB of the last picture, (height, width, 3), top row first."""
+        """Return the pixels of the last frame, RGB, (height, width, 3), top row first."""
         self._context.make_current()
         return self.canvas.scene_pass.read_pixels((0, 0, *self.size))
 

@@ -33,7 +33,7 @@ _SHADOW = int(mujoco.mjtRndFlag.mjRND_SHADOW)
 _SLOWEST = 1 / 30
 """Time from picture to picture up to which a low quality has smooth edges while things move [s]."""
 _PAUSE = 2.0
-"""Longer times are not the picture's: nothing had to be drawn [s]."""
+"""Longest time between two frames that counts as drawing time [s]; after it, nothing had to be drawn."""
 _LOOKED_AT = 15
 """Pictures after which is decided."""
 
@@ -119,7 +119,7 @@ class ScenePass:
             mujoco.mjr_render(mujoco.MjrRect(*self.place(viewport)), self.scene, self._context)
 
     def show(self, viewport: Viewport) -> None:
-        """Have what was drawn in that part of the framebuffer."""
+        """Show what was drawn in a part of the framebuffer."""
         if self._is_copied:
             with self._clean_state():
                 self._gl.glDisable(self._gl.GL_SCISSOR_TEST)
@@ -128,7 +128,8 @@ class ScenePass:
             mujoco.mjr_setBuffer(self._buffer, self._context)
 
     def read_pixels(self, viewport: Viewport) -> NDArray[np.uint8]:
-        """RGB of a part of the framebuffer, (height, width, 3), top row first: a view, where it can be of RGBA.
+        """Return the pixels of a part of the framebuffer, RGB, (height, width, 3), top row first: a view if RGBA can be
+        read.
 
         What lies outside, as in a window that has become smaller during the frame, is black.
         """
@@ -152,7 +153,7 @@ class ScenePass:
         return pixels[::-1, :, :3]
 
     def matrices(self, viewport: Viewport) -> CameraMatrices:
-        """The camera of the last update."""
+        """Return the camera of the last update."""
         return CameraMatrices.from_scene(self.scene, viewport)
 
     def close(self) -> None:
@@ -168,7 +169,7 @@ class ScenePass:
             self.scene.flags[flag] = value
 
     def _simplify_textures(self) -> None:
-        """One level of detail a pixel in place of two: a floor costs a sixth less on a software renderer."""
+        """Use one level of detail per pixel in place of two: a floor then costs a sixth less on a software renderer."""
         gl, context = self._gl, self._context
         for texture, kind in zip(context.texture, context.textureType[: context.ntexture], strict=False):
             target = gl.GL_TEXTURE_2D if kind == mujoco.mjtTexture.mjTEXTURE_2D else gl.GL_TEXTURE_CUBE_MAP
@@ -178,7 +179,7 @@ class ScenePass:
 
     @contextmanager
     def _clean_state(self) -> Iterator[None]:
-        """State that fixed-function drawing expects; then, but for depth, what was there before."""
+        """Set the state that fixed-function drawing expects; then restore the state before, except for depth."""
         gl, samplers = self._gl, []
         active_texture = gl_integer(gl.GL_ACTIVE_TEXTURE)
         # MuJoCo textures with units 0 and 1.
@@ -206,7 +207,7 @@ class ScenePass:
 
 @contextmanager
 def _render_settings(model: MjModel, quality: Quality, offscreen: tuple[int, int]) -> Iterator[None]:
-    """The model's visual settings as the context is to be made with, for that time only."""
+    """Set the model's visual settings for the time in which the context is made."""
     settings, size, extent = model.vis.quality, model.vis.global_, model.stat.extent
     names = ("numslices", "numstacks", "shadowsize", "offsamples")
     before = {name: getattr(settings, name) for name in names}
@@ -233,5 +234,5 @@ def _render_settings(model: MjModel, quality: Quality, offscreen: tuple[int, int
 
 
 def _scene_size(model: MjModel) -> int:
-    """Geoms that a scene with many decorations holds, by a wide margin."""
+    """Return the number of geoms of a scene with many decorations, with a wide margin."""
     return _SPARE_GEOMS + 4 * (model.ngeom + model.nsite + model.njnt + model.nu) + 12 * model.nbody

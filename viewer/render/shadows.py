@@ -1,4 +1,4 @@
-"""Makes MuJoCo's shadows fine and soft: their map covers what is in view, and their edges are blended."""
+"""Make MuJoCo's shadows fine and soft: their map covers the visible part of the scene, and their edges are blended."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -59,7 +59,7 @@ class Shadows:
         gl.glBindTexture(gl.GL_TEXTURE_2D, 0)
 
     def update(self, data: MjData) -> None:
-        """Remember where the casters are."""
+        """Remember the positions of the casters."""
         points = np.asarray(data.geom_xpos[self._casters], float)
         self._points = np.where(np.isfinite(points), points, 0.0)
 

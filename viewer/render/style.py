@@ -26,13 +26,13 @@ _NEAREST_TO_ENDLESS = 0.3
 _LIFT = 1.05
 """Tangent arrows start this far off the contact, along the normal, in radii of its sphere."""
 _REFERENCE_LENGTH = 0.35
-"""In fixed scales and in MuJoCo's, length of the reference force's arrow, as a fraction of the scene's size."""
+"""Length of the reference force's arrow in fixed scales and in MuJoCo's, as a fraction of the scene's size."""
 _SIZE_PER_BODY = 20.0
 """Largest width of a scene, in mean body sizes."""
 _TORQUE_ARM = 0.2
 """A torque draws as long as its force at this lever, as a fraction of the mean body size."""
 _LOG_SPAN = 1000.0
-"""In logarithmic lengths, the reference force by the one at which arrows begin to grow."""
+"""Ratio of the reference force to the force at which logarithmic arrows begin to grow."""
 _EARTH_GRAVITY = 9.81
 _NO_WEIGHT = 10.0
 """Reference force of a scene in which nothing with mass moves [N]."""
@@ -113,7 +113,7 @@ class GlyphScale:
         return max(BAR * self.gauge.measure, self.gauge.reach) if self.gauge is not None else 0.0
 
     def sizes(self, points: ArrayLike) -> "Sizes":
-        """Sizes of what is drawn at world points (n, 3)."""
+        """Return the sizes of glyphs at world points (n, 3)."""
         points = np.atleast_2d(np.asarray(points, float))
         if self.gauge is None:
             each = np.ones(len(points))
@@ -145,7 +145,7 @@ class Sizes(NamedTuple):
     """Growth of depth along the world's axes, relative to depth [1/m], (n, 3); 0 where lengths are the world's."""
 
     def arrow_lengths(self, lengths: NDArray[np.float64], axes: NDArray[np.floating]) -> NDArray[np.float64]:
-        """Signed lengths as drawn [m], (n,), of arrows along unit vectors (n, 3), one at each point.
+        """Return the signed lengths as drawn [m], (n,), of arrows along unit vectors (n, 3), one at each point.
 
         `lengths`: as at the anchor, across the view. Perspective would show an arrow that comes towards the eye longer,
         and one that goes away shorter: it is drawn so that on screen twice the force is twice as long.
@@ -158,7 +158,7 @@ class Sizes(NamedTuple):
 def _bounded(
     sizes: float | NDArray[np.float64], pixel: float | NDArray[np.float64], unit: float, bounds: tuple[float, float]
 ) -> NDArray[np.float64]:
-    """Sizes [m] within bounds [measures], where a pixel is so large [m]."""
+    """Return sizes [m] within bounds [measures], for the size of a pixel [m]."""
     low, high = bounds
     return np.minimum(np.maximum(sizes, max(low * unit, low) * pixel), max(high * unit, low) * pixel)
 
@@ -182,11 +182,11 @@ class PaletteColors:
     open: RGBA
     """Ring around a contact that bears no force."""
     weight: RGBA
-    """In a body's balance: neutral, for it is always there."""
+    """Colour of the weight in a body's balance, which is neutral because it is always shown."""
     contact_sum: RGBA
-    """In a body's balance, the sum of all contact forces."""
+    """Colour of the sum of all contact forces in a body's balance."""
     inertia: RGBA
-    """In a body's balance, mass times acceleration."""
+    """Colour of mass times acceleration in a body's balance."""
 
 
 _STANDARD = PaletteColors(
@@ -223,7 +223,7 @@ _COLORBLIND = PaletteColors(
 
 
 BESIDE_COLOR: RGBA = (1.0, 0.36, 0.88, 1.0)
-"""All that is drawn of a run beside the one that is shown: no palette has it."""
+"""Colour of the run beside the shown one, which no palette has."""
 
 
 def glyph_scale(model: MjModel, settings: GizmoSettings, gauge: Gauge) -> GlyphScale:
@@ -263,18 +263,18 @@ def glyph_scale(model: MjModel, settings: GizmoSettings, gauge: Gauge) -> GlyphS
 
 
 def _torque_arm(model: MjModel, size: float) -> float:
-    """The lever at which a torque draws as long as its force [m]."""
+    """Return the lever at which a torque is drawn as long as its force [m]."""
     return _TORQUE_ARM * min(_positive(model.stat.meansize, size), size)
 
 
 def scene_size(model: MjModel) -> float:
-    """A length for what no picture measures [m]: the model's extent, but not many times its bodies' mean size."""
+    """Return a length for objects that no frame measures [m]: the model's extent, limited by its bodies' mean size."""
     extent = _positive(model.stat.extent, 1.0)
     return min(extent, _SIZE_PER_BODY * _positive(model.stat.meansize, extent))
 
 
 def reference_force(model: MjModel) -> float:
-    """The order of size of a model's contact forces, from its weight alone [N]: for what is chosen before any is known.
+    """Return the typical contact force of a model, from its weight alone [N], until forces are known.
 
     It is the geometric mean of the weight of all that moves and of the heaviest single tree. For one robot or one
     object both are its weight. In a pile contacts carry a few objects each: the total weight alone would draw dust,
@@ -296,7 +296,7 @@ def tree_weights(model: MjModel) -> NDArray[np.float64]:
 
 
 def arrow_length(force: ArrayLike, scale: GlyphScale) -> NDArray[np.float64]:
-    """Signed length of the arrow of a signed force component [N], in metres, of any shape."""
+    """Return the signed length of the arrow of a signed force component [N], in metres, of any shape."""
     forces = np.asarray(force, float)
     if not scale.log_length:
         return forces * scale.force
@@ -305,13 +305,13 @@ def arrow_length(force: ArrayLike, scale: GlyphScale) -> NDArray[np.float64]:
 
 
 def torque_length(torque: ArrayLike, scale: GlyphScale) -> NDArray[np.float64]:
-    """Signed length of the arrow of a signed torque component [N m], in metres, of any shape."""
+    """Return the signed length of the arrow of a signed torque component [N m], in metres, of any shape."""
     # Where a torque draws as long as a force does, it also grows as that force does.
     return arrow_length(np.asarray(torque, float) * (scale.torque / scale.force), scale)
 
 
 def nice_force(scale: GlyphScale, target_length: float) -> float:
-    """The largest force of the series 1, 2, 5, 10, ... whose arrow is at most `target_length` [m] long [N]."""
+    """Return the largest force of the series 1, 2, 5, 10, ... whose arrow is at most `target_length` [m] long [N]."""
     longest = max(target_length, 0.0) / scale.force
     if scale.log_length:
         steps = min(longest / scale.reference * math.log1p(_LOG_SPAN), 200.0)
@@ -324,7 +324,7 @@ def nice_force(scale: GlyphScale, target_length: float) -> float:
 
 
 def force_text(force: float) -> str:
-    """A force as people write it, with its unit: 50 mN, 2 kN."""
+    """Return a force as text with its unit: 50 mN, 2 kN."""
     units = (("kN", 1e3), ("N", 1.0), ("mN", 1e-3), ("µN", 1e-6))
     unit, size = next((each for each in units if abs(force) >= 0.9995 * each[1]), units[-1])
     return f"{force / size:.3g} {unit}" if force else "0 N"
@@ -353,7 +353,7 @@ def palette_colors(model: MjModel, palette: Palette) -> PaletteColors:
 
 
 def sensor_color(index: int) -> RGBA:
-    """The colour that stands for a sensor; twelve, then again from the first."""
+    """Return the colour of a sensor; twelve colours, which then repeat."""
     return _SENSOR_COLORS[index % len(_SENSOR_COLORS)]
 
 

@@ -23,7 +23,7 @@ _ALPHA, _TOUCHED_ALPHA = 0.16, 0.42
 
 
 def touch_axes(touch: TouchSensors, scale: GlyphScale) -> Glyphs:
-    """Arrows along the axes of the visible sensors that have any, out of their sites."""
+    """Return arrows along the axes of the visible sensors that have axes, out of their sites."""
     rows = []
     for sensor in touch:
         if not sensor.shows_axes:
@@ -66,7 +66,7 @@ def add_touch_volumes(scene: Any, touch: TouchSensors) -> None:
 
 
 def _half_size(model: MjModel, site: int | None) -> NDArray[np.float64]:
-    """Half of the size of a site along its axes [m], (3,); zero without a site."""
+    """Return half of the size of a site along its axes [m], (3,); zero without a site."""
     if site is None:
         return np.zeros(3)
     shape, size = shape_name(model.site_type[site]), model.site_size[site]

@@ -63,7 +63,7 @@ VISUAL_FLAGS = {
     "perturb_force": int(_VIS.mjVIS_PERTFORCE),
     "perturb_object": int(_VIS.mjVIS_PERTOBJ),
 }
-"""In `mjvOption.flags`. MuJoCo's own contact drawing is not among them: gizmos are ours."""
+"""Indices in `mjvOption.flags`. MuJoCo's own contact drawing is not among them: the viewer draws contacts itself."""
 RENDER_FLAGS = {
     "wireframe": int(_RND.mjRND_WIREFRAME),
     "shadow": int(_RND.mjRND_SHADOW),
@@ -72,9 +72,9 @@ RENDER_FLAGS = {
     "haze": int(_RND.mjRND_HAZE),
     "skybox": int(_RND.mjRND_SKYBOX),
 }
-"""In `mjvScene.flags`."""
+"""Indices in `mjvScene.flags`."""
 COSTLY_FLAGS = ("shadow", "reflection")
-"""They start off at low quality."""
+"""Flags that are off at first at low quality."""
 LABELS = tuple(
     label
     for label in range(mujoco.mjtLabel.mjNLABEL)
@@ -133,7 +133,7 @@ class View:
         self._scenery, self._reach = scenery(model)
 
     def matrices(self, model: MjModel, data: MjData, viewport: Viewport) -> CameraMatrices:
-        """The camera that a picture of this size will be drawn with."""
+        """Return the camera for a frame of a size."""
         # A copy: a camera that tracks a body moves whenever it is asked.
         mujoco.mjv_updateCamera(model, data, _copy(self.camera), self._sketch)
         self.set_planes(model, data, self._sketch)
@@ -209,7 +209,7 @@ class View:
         return self._bodies[self.camera.trackbodyid]
 
     def set_camera(self, name: str | None) -> None:
-        """One of `cameras`, or None for the free camera."""
+        """Use one of `cameras`, or with None the free camera."""
         if name is None:
             self.free_camera()
             return
@@ -225,7 +225,7 @@ class View:
         self.camera.trackbodyid = -1
 
     def next_camera(self) -> None:
-        """Free camera, first, second, ..., last, free camera."""
+        """Use the next camera: free camera, first, second, ..., last, free camera."""
         self._cycle_camera(1)
 
     def previous_camera(self) -> None:
@@ -256,7 +256,7 @@ class View:
         self.track(body)
 
     def align(self) -> None:
-        """The free camera as the model declares it."""
+        """Reset the free camera to the one that the model declares."""
         mujoco.mjv_defaultFreeCamera(self._model, self.camera)
 
     def show_moving(self, model: MjModel, data: MjData, has_sensors: bool = True) -> None:
@@ -324,7 +324,7 @@ class View:
         self.camera.lookat[:] = self.camera.lookat + height * (dy * rise - dx * right)
 
     def zoom(self, amount: float, toward: Sequence[float] | NDArray[Any] | None = None) -> None:
-        """Come nearer by a positive amount; 0.05 is a notch of a mouse wheel.
+        """Move nearer by a positive amount; 0.05 is a notch of a mouse wheel.
 
         `toward`: the point that keeps its place in the picture [m], world; the centre without one.
         """
@@ -401,7 +401,7 @@ class View:
         self.perturb.active = 0
 
     def apply_perturb(self, model: MjModel, data: MjData, paused: bool) -> bool:
-        """Push the selected body, or place it while paused; call before steps and, paused, before drawing.
+        """Push the selected body, or place it while paused; call before steps and, while paused, before drawing.
 
         True if poses have changed: only kinematics are up to date then, not contacts and sensors.
         """
@@ -420,7 +420,7 @@ class View:
         return False
 
     def flag(self, name: str) -> bool:
-        """True if one of VISUAL_FLAGS or RENDER_FLAGS is on."""
+        """Return True if one of VISUAL_FLAGS or RENDER_FLAGS is on."""
         if name in VISUAL_FLAGS:
             return bool(self.option.flags[VISUAL_FLAGS[name]])
         default = mujoco.mjRNDSTRING[RENDER_FLAGS[name]][1] == "1"
@@ -436,15 +436,15 @@ class View:
             self._chosen_flags[name] = not self.flag(name)
 
     def set_quality(self, quality: Quality) -> None:
-        """Quality of the picture: it decides how costly flags start."""
+        """Set the rendering quality, which decides whether costly flags are on at first."""
         self._quality = quality
 
     def render_flags(self) -> dict[int, bool]:
-        """Values for `mjvScene.flags`, by index."""
+        """Return the values for `mjvScene.flags`, by index."""
         return {index: self.flag(name) for name, index in RENDER_FLAGS.items()}
 
     def group(self, kind: str, number: int) -> bool:
-        """True if a group (0 to 5) of `geom`, `site` or `joint` is shown."""
+        """Return True if a group (0 to 5) of `geom`, `site` or `joint` is shown."""
         return bool(getattr(self.option, GROUPS[kind])[number])
 
     def toggle_group(self, kind: str, number: int) -> None:
@@ -480,7 +480,7 @@ class View:
         self.camera.distance = distance
 
     def _height_at_center(self) -> float:
-        """Height of what the free camera shows, at its centre [m]."""
+        """Return the height of what the free camera shows, at its centre [m]."""
         fovy = float(self._model.vis.global_.fovy)
         if self.camera.orthographic:
             return fovy

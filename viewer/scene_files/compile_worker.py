@@ -81,7 +81,7 @@ def _compile(survey: Survey, changes: Sequence[SceneChange], any_order: bool) ->
 
 
 def _ordered_texts(survey: Survey) -> dict[Path, bytes]:
-    """The texts of a scene that have contact sensors whose data are not in MuJoCo's order, put in order."""
+    """Return the texts of a scene with the data of contact sensors put into MuJoCo's order."""
     ordered = {}
     for path in survey.texts:
         try:
@@ -116,7 +116,7 @@ def _try_model(model: MjModel) -> None:
 
 
 class Compilation(Worker):
-    """One scene being compiled by a process of its own. `wait` for its end, ask for its `result`, close it."""
+    """Scene that is being compiled by another process. `wait` for its end, read its `result`, close it."""
 
     def __init__(
         self,
@@ -166,7 +166,7 @@ class Compilation(Worker):
         return OpenedScene(self._path, model, companions, refusals=refusals, notes=notes, hidden=hidden, survey=survey)
 
     def _describe_end(self) -> tuple[str, bool]:
-        """Why there is no answer; True if something in the scene is to blame."""
+        """Return the reason why there is no answer; True if the scene caused it."""
         if self._cancelled:
             return "cancelled", False
         limits, code, stderr = self.limits, self.exit_code, self.stderr
@@ -187,7 +187,7 @@ class Compilation(Worker):
 
 
 def _work(job: Job) -> None:
-    """The program of the process: replies with an error, or with a description of the model that it leaves."""
+    """Run the process: reply with an error, or with a description of the model that it leaves."""
     try:
         job.reply(_compile_into(job))
     except SceneError as error:

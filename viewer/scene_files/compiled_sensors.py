@@ -49,7 +49,7 @@ Part = bytes | memoryview
 
 
 def with_sensors(scene: LoadedScene, changes: Sequence[SceneChange] = ()) -> LoadedScene:
-    """A scene with some sensors made or changed, in which each contact sensor has a companion with every field.
+    """Return a scene with some sensors made or changed, in which each contact sensor has a companion with every field.
 
     The scene itself if nothing is to be added. Its model is never changed. Changes that do not fit are among the
     `refusals`; SceneError where MuJoCo's files are not as this module knows them. Sensors with a delay have no
@@ -84,7 +84,7 @@ def with_sensors(scene: LoadedScene, changes: Sequence[SceneChange] = ()) -> Loa
 
 
 def companions_of(model: MjModel) -> dict[int, int]:
-    """The companions of a model that was compiled with some: id of a contact sensor -> id of its companion."""
+    """Return the companions in a model: id of a contact sensor to id of its companion."""
     names = read_names(model, "sensor")
     return {
         int(name.removeprefix(COMPANION)): i
@@ -94,7 +94,7 @@ def companions_of(model: MjModel) -> dict[int, int]:
 
 
 def _values(model: MjModel, declaration: ContactDeclaration) -> Values:
-    """A sensor as a model has it."""
+    """Return the declaration of a sensor in a model."""
     values: Values = {
         "type": _CONTACT,
         "needstage": _ACC,
@@ -153,7 +153,7 @@ def _with_rows(sensors: Table, rows: Collection[Values]) -> Table:
 
 
 def _with_companions(sensors: Table, accompanied: NDArray[np.intp]) -> Table:
-    """Sensors with companions of some appended, which have all fields."""
+    """Return the sensors with companions of some of them appended, which have all fields."""
     companions = {field: values[accompanied] for field, values in sensors.items()}
     slots = _slots(companions)
     companions["sensor_intprm"][:, 0] = _ALL_FIELDS
@@ -231,7 +231,7 @@ def _parts(model: MjModel) -> dict[str, Part]:
 
 
 def _memory(parts: dict[str, Part]) -> int:
-    """Memory of a model's arrays [bytes]."""
+    """Return the memory of a model's arrays [bytes]."""
     return sum(len(part) + -len(part) % _ALIGNMENT for part in list(parts.values())[3:])
 
 
@@ -254,13 +254,13 @@ def _load(model: MjModel, parts: dict[str, Part], extended: dict[str, int]) -> M
 
 
 def _open_file() -> IO[bytes]:
-    """A file that is gone once it is closed: in memory where it can be, faster than on a disk."""
+    """Return a file that is deleted when it is closed, in memory if possible."""
     if hasattr(os, "memfd_create"):
         return open(os.memfd_create("contact-viewer-model"), "wb")
     return tempfile.NamedTemporaryFile(suffix=".mjb")
 
 
 def _bytes(array: Any) -> memoryview:
-    """The bytes of an array, or of bytes."""
+    """Return the bytes of an array, or of bytes."""
     whole = memoryview(array)
     return whole.cast("B") if whole.nbytes else memoryview(b"")

@@ -33,7 +33,8 @@ _LISTED = 20
 """Messages of a topic whose fields are looked at to list them."""
 Numbers = NDArray[np.float64]
 Progress = Callable[[float], None]
-"""Is called now and then with the part of the file that was read; a SceneError that it raises ends the reading."""
+"""Function that is called from time to time with the part of the file that was read; a SceneError from it stops
+reading."""
 
 
 class Column(NamedTuple):

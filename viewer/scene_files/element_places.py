@@ -29,9 +29,9 @@ class Place(NamedTuple):
 
     path: Path
     line: int
-    """From 1."""
+    """Line, from 1."""
     column: int
-    """From 1."""
+    """Column, from 1."""
 
 
 class ElementPlaces:
@@ -84,7 +84,7 @@ class ElementPlaces:
             return None
 
     def _of_kind(self, kind: str) -> list[Element | None]:
-        """Elements of all objects of a kind, by their numbers."""
+        """Return the elements of all objects of a kind, by their numbers."""
         if kind not in self._found:
             self._found[kind] = self._find(kind)
         return self._found[kind]

@@ -20,7 +20,7 @@ _OUT_OF_MEMORY = ("unknown exception", "bad_alloc", "allocate memory", "memory a
 
 
 def explain(message: str, survey: Survey) -> str:
-    """The compiler's message with the place in the scene's files, and without its prefixes."""
+    """Return the compiler's message with the place in the scene's files, without its prefixes."""
     if found := _PARSE_ERROR.search(message):
         return _explain_parse_error(message, found, survey)
     place = ""
@@ -43,7 +43,7 @@ def explain(message: str, survey: Survey) -> str:
 
 
 def readable(message: str) -> str:
-    """A message as one line of bounded length that any screen can show, whatever names are in it."""
+    """Return a message as one printable line of bounded length."""
     text = message.encode("utf-8", "replace").decode("utf-8")
     text = " ".join("".join(letter if letter.isprintable() else " " for letter in text).split())
     # The reason is at the end, after a path of any length.
@@ -52,7 +52,7 @@ def readable(message: str) -> str:
 
 
 def is_out_of_memory(message: str) -> bool:
-    """True if a message, or the end of a process's standard error, says that memory ran out."""
+    """Return True if a message, or the end of a process's standard error, reports that memory ran out."""
     return any(words in message for words in _OUT_OF_MEMORY)
 
 
@@ -72,7 +72,7 @@ def _explain_parse_error(message: str, found: re.Match[str], survey: Survey) -> 
 
 
 def _locate(survey: Survey, line: int, message: str, element: str = "", name: str = "") -> str:
-    """`file line n: ` of the one element that a message can mean, without the file if it is the scene itself.
+    """Return `file line n: ` of the one element that a message can mean, without the file if it is the scene itself.
 
     MuJoCo does not know the line (0) within files that others include; there the words that it quotes
     identify the element.
@@ -93,7 +93,7 @@ def _locate(survey: Survey, line: int, message: str, element: str = "", name: st
 
 
 def _find_elements(survey: Survey) -> Iterator[tuple[Path, int, Tag]]:
-    """All elements of the scene's XML files with their lines, as far as the files can be read."""
+    """Yield all elements of the scene's XML files with their lines, as far as the files can be read."""
     for path in survey.texts:
         with contextlib.suppress(SceneError, XmlError):
             text = read_text(path)

@@ -17,7 +17,7 @@ ABSENCE_TIME = 1.0
 
 
 def read_stamp(path: Path) -> Stamp | None:
-    """A file's stamp now, None if there is no such file."""
+    """Return a file's present stamp; None if there is no such file."""
     try:
         status = os.stat(path)
     except (OSError, ValueError):
@@ -34,7 +34,7 @@ class FileWatch:
     """Looks at files when polled. It has neither threads nor handles, and needs no closing."""
 
     def __init__(self, files: Mapping[Path, Stamp | None]) -> None:
-        """`files`: stamps from before the files were read, so that no change in between is missed."""
+        """Watch files. `files`: stamps from before the files were read, so that no change in between is missed."""
         self._known = dict(files)
         self._seen = dict(files)
         self._changed_at: float | None = None
@@ -47,7 +47,7 @@ class FileWatch:
             self._seen.setdefault(path, stamp)
 
     def poll(self, now: float | None = None) -> frozenset[Path]:
-        """Files that have changed and are written, each change once; empty most of the time. `now`: a clock [s]."""
+        """Return files that have changed and are completely written, each change once. `now`: a clock [s]."""
         now = time.monotonic() if now is None else now
         if now - self._looked_at < POLL_INTERVAL:
             return frozenset()

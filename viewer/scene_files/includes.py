@@ -26,20 +26,21 @@ class Element(NamedTuple):
 
 
 def named_paths(name: str, folders: Iterable[Path]) -> list[Path]:
-    """The places of a file that a scene names, in the order in which MuJoCo tries them; none with a NUL."""
+    """Return the paths of a file that a scene names, in the order in which MuJoCo tries them; none for names with
+    NUL."""
     paths = (os.path.normpath(folder / name.replace("\\", "/")) for folder in folders)
     return [Path(path) for path in dict.fromkeys(paths) if "\0" not in path]
 
 
 def find_include(name: str, scene: Path, source: Path) -> Path | None:
-    """The file that an include element of `source` means in a scene; None if there is none."""
+    """Return the file that an include element of `source` refers to in a scene; None if there is none."""
     if not name:
         return None
     return next((path for path in named_paths(name, (scene.parent, source.parent)) if path.is_file()), None)
 
 
 def read_elements(scene: Path) -> Iterator[Element]:
-    """All elements but the root and includes, in the order in which MuJoCo reads them. Raises XmlError."""
+    """Yield all elements but the root and includes, in the order in which MuJoCo reads them. Raises XmlError."""
     return (each for each in walk_tags(scene) if each.tag.opens and each.around)
 
 
@@ -49,7 +50,8 @@ def walk_tags(scene: Path) -> Iterator[Element]:
 
 
 def _walk_tags(scene: Path, path: Path, above: tuple[str, ...], seen: set[Path]) -> Iterator[Element]:
-    """`above`: names of the elements around the one that includes this file, from the root on."""
+    """Yield the elements of a file. `above`: names of the elements around the one that includes it, from the root
+    on."""
     if path in seen:
         return
     seen.add(path)
@@ -71,7 +73,7 @@ def _walk_tags(scene: Path, path: Path, above: tuple[str, ...], seen: set[Path])
 
 
 def is_lfs_pointer(path: Path) -> bool:
-    """True for a file that Git LFS left in place of the real one."""
+    """Return True for a placeholder file of Git LFS."""
     try:
         return read_bytes(path, _LFS_SIZE_MAX, "Git LFS pointer", count=len(_LFS)) == _LFS
     except SceneError:  # Too large for one, or not to be read: its reader reports that.

@@ -213,7 +213,7 @@ class _Assembly:
         return table
 
     def _table(self, name: str, array: NDArray[Any]) -> Values:
-        """An array with a row for each state; (n,) are n rows of one value."""
+        """Return an array with a row per state; (n,) becomes n rows of one value."""
         if array.ndim == 1:
             array = array[:, np.newaxis]
         if array.ndim < 2 or not len(array):
@@ -341,7 +341,8 @@ def _find_episode(path: Path, file: Any, demo: str | None, h5py: Any) -> tuple[A
 
 
 def _item(path: Path, group: Any, name: str, h5py: Any) -> Any:
-    """An object of a group, None if there is none. A link could lead to another file, so it is refused unopened."""
+    """Return an object of a group; None if there is none. Links, which could lead to another file, are refused
+    unopened."""
     links, key = group.id.links, name.encode("utf-8", "surrogateescape")
     if not links.exists(key):
         return None
@@ -366,7 +367,7 @@ def _datasets(path: Path, group: Any, h5py: Any) -> dict[str, NDArray[Any]]:
 
 
 def _read_csv(path: Path, model: MjModel) -> dict[str, NDArray[Any]]:
-    """A table with a heading: time, and columns such as qpos_0, qpos[0], ctrl_hip, qvel.slide."""
+    """Read a table with a heading: time, and columns such as qpos_0, qpos[0], ctrl_hip, qvel.slide."""
 
     def read() -> tuple[list[str], list[list[str]]]:
         with path.open(newline="", encoding="utf-8-sig") as file:
@@ -393,7 +394,7 @@ def _read_csv(path: Path, model: MjModel) -> dict[str, NDArray[Any]]:
 
 
 def _csv_columns(path: Path, heading: list[str], model: MjModel) -> dict[str, list[int]]:
-    """For every part of a state, the columns of the table in its order."""
+    """Return for every part of a state the columns of the table, in its order."""
     sizes = {name: part.stop - part.start for name, part in state_parts(model).items()}
     found: dict[str, dict[int, int]] = {}
     named = {part: _item_names(model, part) for part in _PARTS}

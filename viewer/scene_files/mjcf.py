@@ -14,19 +14,19 @@ _CONTACT_DATA = re.compile(rb"""(<contact\s[^>]*?\bdata\s*=\s*["'])([^"'<>]*)"""
 
 
 def read_mjcf(path: Path) -> ElementTree.Element:
-    """The root of an MJCF file with the files that it includes pasted in; OSError or ElementTree.ParseError."""
+    """Return the root of an MJCF file with its includes inserted. Raises OSError or ElementTree.ParseError."""
     root = ElementTree.parse(path).getroot()
     _expand(root, path, path, 0)
     return root
 
 
 def count_contact_sensors(root: ElementTree.Element) -> int:
-    """Number of contact sensors that have an element of their own."""
+    """Return the number of contact sensors that have their own element."""
     return sum(len(section.findall("contact")) for section in root.iter("sensor"))
 
 
 def keep_contact_sensors(root: ElementTree.Element, keep: Collection[int]) -> str:
-    """MJCF text without the contact sensors whose places in the file are not among those to keep."""
+    """Return MJCF text without the contact sensors whose indices in the file are not to be kept."""
     sections = [(section, list(section)) for section in root.iter("sensor")]
     kept, places = set(keep), count()
     for section, children in sections:
@@ -45,7 +45,7 @@ def drop_attribute(root: ElementTree.Element, element: str, attribute: str) -> N
 
 
 def ordered_data(text: bytes) -> bytes:
-    """MJCF text whose contact sensors request their data in the order that MuJoCo insists on."""
+    """Return MJCF text whose contact sensors request their data in the order that MuJoCo requires."""
     return _CONTACT_DATA.sub(lambda found: found[1] + _ordered(found[2]), text)
 
 

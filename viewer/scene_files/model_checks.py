@@ -18,7 +18,7 @@ _SOLVER_MAX = 1000
 """Most solver iterations: with a tolerance of 0 the solver does all of them in every step; 100 is usual."""
 _ITERATIONS = ("iterations", "ls_iterations", "noslip_iterations", "ccd_iterations", "sdf_iterations", "sdf_initpoints")
 _QUALITY_MAX = {"numslices": 256, "numstacks": 256, "numquads": 256, "shadowsize": 16384, "offsamples": 64}
-"""Beyond these a picture takes minutes to prepare, or does not fit on a graphics card."""
+"""Largest values of the rendering quality: above them a frame takes minutes, or does not fit on a graphics card."""
 _MAY_BE_INFINITE = ("range", "cutoff", "user")
 _MAY_BE_NAN = "mesh_polynormal"
 """MuJoCo 3.5 leaves NaN there for triangles without area, which many robots have in meshes that are only drawn."""
@@ -27,7 +27,7 @@ _DERIVED = ("0", "aabb", "rbound", "subtreemass", "body_mass", "body_inertia", "
 
 
 def check_model(model: MjModel, hidden: Collection[int] = ()) -> tuple[str, ...]:
-    """Lower settings that are too high; returns which. Raises SceneError for a model that cannot be simulated.
+    """Lower settings that are too high; return notes on them. Raises SceneError for a model that cannot be simulated.
 
     `hidden`: sensors that no person declared.
     """
@@ -44,7 +44,7 @@ def check_model(model: MjModel, hidden: Collection[int] = ()) -> tuple[str, ...]
 
 
 def lower_settings(option: Any, visual: Any) -> tuple[str, ...]:
-    """Lower iterations and picture quality of a model or a specification that would hang it; returns which."""
+    """Lower iterations and rendering quality of a model or a specification that would hang it; return notes on them."""
     notes = [_lowered(option, name, _SOLVER_MAX) for name in _ITERATIONS]
     notes += [_lowered(visual.quality, name, limit) for name, limit in _QUALITY_MAX.items()]
     return tuple(note for note in notes if note)
@@ -77,7 +77,7 @@ def _check_finite(model: MjModel) -> None:
 
 
 def _numbers(holder: Any) -> list[tuple[str, Any]]:
-    """Names and values of all attributes that are arrays of floats, or floats."""
+    """Return names and values of all attributes that are arrays of floats, or floats."""
     found = []
     for name in dir(holder):
         if not name.startswith("_"):
@@ -88,7 +88,7 @@ def _numbers(holder: Any) -> list[tuple[str, Any]]:
 
 
 def _owner(model: MjModel, array: str, row: int) -> str:
-    """Whose value a row of an array is, as far as that is known."""
+    """Return the object that a row of an array belongs to, if it is known."""
     kind = array.partition("_")[0]
     if not hasattr(model, f"name_{kind}adr"):
         return ""

@@ -60,10 +60,10 @@ _LIMITS = {
         **{f"nuser_{kind}": 1000 for kind in ("body", "jnt", "geom", "site", "cam", "tendon", "actuator", "sensor")},
     },
 }
-"""By element and attribute: up to this MuJoCo 4.0 compiles within a second and a few hundred megabytes."""
+"""Largest values by element and attribute that MuJoCo 4.0 compiles within a second and a few hundred megabytes."""
 _LIMITS_ANYWHERE = {"nsample": 1000, "actdim": 100_000}
 _REFUSED = {"replicate": ("count", 100_000), "size": ("nkey", 10_000_000)}
-"""From this on MuJoCo 4.0 takes longer than any limit of time, whatever else is in the scene."""
+"""Values from which on MuJoCo 4.0 exceeds any time limit, whatever else is in the scene."""
 _NUMBER_MAX = 1e18
 """Keeps products of counts finite."""
 _SIZE_SUFFIXES = "KMGTPE"
@@ -88,7 +88,7 @@ class Survey:
     missing: tuple[str, ...] = ()
     """Files that are named and missing, each with the place that names it."""
     doubts: tuple[str, ...] = ()
-    """Why a process of its own should compile the scene."""
+    """Reasons why another process should compile the scene."""
     notes: tuple[str, ...] = ()
     """Notes for the user about a scene that opens."""
 
@@ -117,7 +117,7 @@ class _Reference(NamedTuple):
 
 @dataclass
 class _Model:
-    """One model: a file with all that it includes."""
+    """Model of a file with its includes."""
 
     path: Path
     folders: dict[str, str] = field(default_factory=dict)
@@ -158,10 +158,10 @@ def survey_scene(path: Path, thorough: bool = False) -> Survey:
 
 
 class _Surveyor:
-    """One survey under way."""
+    """State of a survey."""
 
     def __init__(self, path: Path, files: dict[Path, Stamp | None], thorough: bool) -> None:
-        """`files`: receives what is found, also by a survey that fails."""
+        """Prepare a survey. `files`: receives the results, also of a survey that fails."""
         self._path = path
         self._files = files
         self._thorough = thorough
@@ -225,7 +225,7 @@ class _Surveyor:
         self._copies = min(self._copies * copies, 1e18)
 
     def _read(self, path: Path, model: _Model, chain: tuple[Path, ...], depth: int) -> None:
-        """One XML file, with the files it includes, into a model."""
+        """Read one XML file, with its includes, into a model."""
         real = path.resolve()
         if real in chain:
             circle = " > ".join(file.name for file in (*chain[chain.index(real) :], real))
@@ -257,7 +257,7 @@ class _Surveyor:
             self._doubts[place] = None
 
     def _load(self, path: Path) -> str | None:
-        """Text of an XML file; None if it is left to a thorough survey."""
+        """Return the text of an XML file; None if it is left to a thorough survey."""
         stamp = self._files[path]
         size = stamp[2] if stamp is not None else 0
         self._text_size += size
@@ -277,7 +277,7 @@ class _Surveyor:
         return text
 
     def _read_tag(self, tag: Tag, name: str, path: Path, model: _Model, chain: tuple[Path, ...], depth: int) -> None:
-        """An element with a meaning, `name`."""
+        """Read an element with the meaning `name`."""
         if name == "compiler":
             given = tag.attributes
             model.folders.update({key: given[key] for key in _FOLDER_ATTRIBUTES if key in given})
@@ -350,7 +350,7 @@ class _Surveyor:
             self._doubts[f"{pixels:,} pixels in {found.name}"] = None
 
     def _find(self, reference: _Reference, folders: list[Path], stripped: bool = False) -> Path | None:
-        """The file that is meant, looked for as MuJoCo does; recorded as missing if there is none."""
+        """Return the file that a scene refers to, searched as MuJoCo does; recorded as missing if there is none."""
         name = _posix(reference.name)
         if "\0" in name:
             return None
@@ -415,7 +415,7 @@ def _shortened(text: str) -> str:
 
 
 def _beyond_limits(tag: Tag) -> list[str]:
-    """Attributes of an element that are worth a process of its own."""
+    """Return the attributes of an element that make a separate process necessary."""
     limits = _LIMITS_ANYWHERE | _LIMITS.get(tag.name, {})
     # By far the most elements have none of them.
     given = tag.attributes if any(name in tag.body for name in limits) else {}
@@ -424,7 +424,7 @@ def _beyond_limits(tag: Tag) -> list[str]:
 
 @lru_cache(10_000)
 def _product(value: str) -> float:
-    """The product of an attribute's numbers, at least 1; words that are not numbers count as 1."""
+    """Return the product of an attribute's numbers, at least 1; words that are not numbers count as 1."""
     result = 1.0
     for word in value.split():
         result = min(result * max(1.0, _number(word)), _NUMBER_MAX)
@@ -443,7 +443,7 @@ def _number(word: str) -> float:
 
 
 def png_pixels(path: Path) -> int:
-    """Pixels of a PNG, by its header; 0 for other files, which are no smaller than what they hold."""
+    """Return the number of pixels of a PNG, from its header; 0 for other files, which are as large as their content."""
     try:
         with path.open("rb") as file:
             head = file.read(24)

@@ -120,7 +120,7 @@ class RunWriter:
 
 
 class RunFile:
-    """A saved run as it is on disk. Everything raises SceneError, one line, where the file is not what it should be."""
+    """A saved run as it is on disk. Everything raises SceneError, one line, where the file is not valid."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -142,11 +142,11 @@ class RunFile:
             raise SceneError(f"{path}: saved by another version of this program, in a format that this one cannot read")
 
     def model(self) -> bytes:
-        """The compiled model, as .mjb."""
+        """Return the compiled model, as .mjb."""
         return self._bytes(_MODEL)
 
     def sources(self) -> dict[str, bytes]:
-        """The files that the model was compiled from, the scene first, by their paths from a common folder."""
+        """Return the files that the model was compiled from, the scene first, by their paths from a common folder."""
         return {name: self._bytes(f"{_SOURCES}_{number}") for number, name in enumerate(self._sources)}
 
     def log(self, model: MjModel) -> StateLog:
@@ -199,7 +199,7 @@ class RunFile:
         return log
 
     def _samples(self, channel: ChannelName, array: NDArray[Any] | None) -> Samples:
-        """The values of a channel, of times in ascending order."""
+        """Return the values of a channel, of times in ascending order."""
         if array is None or array.dtype != np.float64 or array.ndim != 2 or len(array) != 2:
             raise SceneError(f"{self.path}: damaged: its arrays do not fit each other")
         if not (np.isfinite(array[0]).all() and (np.diff(array[0]) >= 0).all()):
@@ -226,7 +226,7 @@ class RunFile:
     def _bytes(self, name: str) -> bytes:
         array = self._read([name])[name]
         if array.dtype != np.uint8:
-            raise SceneError(f"{self.path}: damaged: {name} is not what it should be")
+            raise SceneError(f"{self.path}: damaged: {name} is not valid")
         return array.tobytes()
 
     def _read(self, names: Iterable[str], also: Callable[[str], bool] = lambda name: False) -> dict[str, NDArray[Any]]:
@@ -237,7 +237,7 @@ class RunFile:
 
 
 def read_arrays(path: Path, wanted: Callable[[str], bool], needed: Iterable[str] = ()) -> dict[str, NDArray[Any]]:
-    """The arrays of an .npz file whose names are wanted, of which some must be there. Nothing pickled is loaded."""
+    """Return the wanted arrays of an .npz file, of which some must exist. Nothing pickled is loaded."""
 
     def read() -> dict[str, NDArray[Any]]:
         with zipfile.ZipFile(path) as file:
@@ -284,14 +284,14 @@ def attempt_reading(path: Path, read: Callable[[], Any]) -> Any:
 
 
 def _index(value: Any) -> int:
-    """A whole number that is not negative; raises ValueError."""
+    """Return a whole number of at least 0. Raises ValueError for others."""
     if not isinstance(value, int) or value < 0 or value >= 2**31:
         raise ValueError("not an index or a count")
     return value
 
 
 def model_bytes(model: MjModel) -> NDArray[np.uint8]:
-    """A compiled model as .mjb."""
+    """Return a compiled model as .mjb."""
     buffer = np.empty(mujoco.mj_sizeModel(model), np.uint8)
     mujoco.mj_saveModel(model, None, buffer)
     return buffer

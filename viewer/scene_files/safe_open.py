@@ -120,7 +120,7 @@ class Opening(Generic[T]):
         return time.monotonic() - self._started
 
     def poll(self) -> bool:
-        """True if it has ended."""
+        """Return True if the process has ended."""
         return not self._thread.is_alive()
 
     def cancel(self) -> None:

@@ -166,7 +166,7 @@ def catch_warnings() -> None:
 
 
 def _load_run(path: Path, changes: Sequence[SceneChange]) -> LoadedScene:
-    """The model of a saved run; compiled again where another version of MuJoCo has compiled it."""
+    """Return the model of a saved run; compiled again if another version of MuJoCo compiled it."""
     file = RunFile(path)
     refusals = refuse(changes, "a saved run cannot be changed")
     if file.mujoco == mujoco.__version__:
@@ -195,7 +195,7 @@ def _load_run(path: Path, changes: Sequence[SceneChange]) -> LoadedScene:
         try:
             made = [change_from_json(saved) for saved in file.about.get("changes", ())]
         except (ValueError, KeyError, TypeError, AttributeError, OverflowError):
-            raise SceneError(f"{path}: damaged: the changes of its sensors are not what they should be") from None
+            raise SceneError(f"{path}: damaged: the changes of its sensors are not valid") from None
         try:
             scene = load_scene(Path(folder, next(iter(sources))), made)
         except SceneError as error:
@@ -256,7 +256,7 @@ def _add_watcher(spec: Any) -> None:
 
 
 def one_line(error: BaseException) -> str:
-    """An engine's message on one line."""
+    """Return an engine's message on one line."""
     if isinstance(error, ValueError) and not error.args:
         # Of a message that is not UTF-8 Python 3.11.2, which is Debian's, leaves nothing; later ones raise this.
         error = UnicodeDecodeError("utf-8", b"", 0, 0, "in the engine's message")

@@ -15,7 +15,7 @@ _DONE_MAX = 200
 
 @dataclass(frozen=True)
 class _Done:
-    """Something that a user did."""
+    """Action of the user that can be undone."""
 
     owner: object
     """Object that the action changed; see `UndoStack.forget`."""
@@ -61,7 +61,7 @@ class SensorEdits:
     """Changes of the running scene, each relative to its file."""
 
     def __init__(self, undo_stack: UndoStack | None = None) -> None:
-        """`undo_stack`: where the changes can be undone, if with others."""
+        """Prepare edits. `undo_stack`: shared stack on which the changes can be undone; None for a new one."""
         self.changes: tuple[SceneChange, ...] = ()
         self.undo_stack = undo_stack or UndoStack()
         self._saves = 0
@@ -113,7 +113,7 @@ class SensorEdits:
 
     @staticmethod
     def _find(changes: Sequence[SceneChange], name: str) -> SensorChange | None:
-        """The change of a sensor of that name, as the viewer calls it."""
+        """Return the change of a sensor, by its name in the viewer."""
         return next((old for old in changes if isinstance(old, SensorChange) and old.name == name), None)
 
     def save(self, path: Path, model: MjModel, changes: Sequence[SceneChange]) -> None:
@@ -204,7 +204,7 @@ class SensorEdits:
 
 
 def _sensors_in_file(model: MjModel, changes: Sequence[SensorChange]) -> tuple[list[str], list[str]]:
-    """The sensors of a model without its changes: what the viewer calls them, and their names in the file."""
+    """Return the sensors of a model without its changes: names in the viewer, and names in the file."""
     written = [name for name in read_names(model, "sensor") if not name.startswith(COMPANION)]
     names = label_sensors(written)
     for change in changes:

@@ -28,7 +28,7 @@ TARGET_TABLES = {
 
 @dataclass(frozen=True)
 class SensorChange:
-    """One contact sensor that a scene has beyond its file, or otherwise than its file."""
+    """Contact sensor that a scene has beyond its file, or that differs from it."""
 
     after: ContactDeclaration
     before: ContactDeclaration | None = None
@@ -42,7 +42,7 @@ class SensorChange:
         return self.after.name or self.replaces
 
     def to_json(self) -> dict[str, Any]:
-        """For another process."""
+        """Return the change as a JSON object, for another process."""
         before = self.before.to_json() if self.before else None
         return {"after": self.after.to_json(), "before": before, "replaces": self.replaces}
 
@@ -57,20 +57,20 @@ class Exclusion:
     """Two bodies that are not to collide, beyond those that a scene's file excludes."""
 
     bodies: tuple[str, str]
-    """Their names."""
+    """Names of the two bodies."""
 
     @property
     def name(self) -> str:
-        """Both names in one."""
+        """Names of the two bodies as one text."""
         return " x ".join(self.bodies)
 
     def to_json(self) -> dict[str, Any]:
-        """For another process."""
+        """Return the change as a JSON object, for another process."""
         return {"exclude": list(self.bodies)}
 
 
 SceneChange = SensorChange | Exclusion
-"""Something that a scene has beyond its file, or otherwise than its file."""
+"""Element that a scene has beyond its file, or that differs from it."""
 
 
 def change_from_json(saved: Mapping[str, Any]) -> SceneChange:
@@ -87,7 +87,7 @@ class RefusedChange:
 
     change: SceneChange
     reason: str | None
-    """None if there is nothing left to do: the file itself has the sensor by now."""
+    """Reason of the refusal; None if the file itself has the sensor by now."""
 
     def __str__(self) -> str:
         kind = "<exclude> of" if isinstance(self.change, Exclusion) else "sensor"
@@ -174,13 +174,13 @@ def _exclude(spec: Any, exclusion: Exclusion) -> RefusedChange | None:
 
 
 def sensor_numbers(declaration: ContactDeclaration) -> tuple[int, int, int]:
-    """The first values of `sensor_intprm`: bits of the fields, reduce mode and slots."""
+    """Return the first values of `sensor_intprm`: bits of the fields, reduce mode and slots."""
     bits = sum(1 << list(Field).index(field) for field in declaration.fields)
     return bits, _REDUCE.index(declaration.reduce), declaration.num
 
 
 def refuse(changes: Iterable[SceneChange], reason: str) -> tuple[RefusedChange, ...]:
-    """All changes, refused for one reason."""
+    """Return all changes as refused, for one reason."""
     return tuple(RefusedChange(change, reason) for change in changes)
 
 
@@ -208,12 +208,12 @@ def read_declarations(model: MjModel) -> dict[str, ContactDeclaration]:
 
 
 def target_names(model: MjModel, kind: TargetKind) -> list[str]:
-    """Names that a sensor can have as a target, in the scene's order."""
+    """Return the names that a sensor can have as a target, in the scene's order."""
     return [name for name in read_names(model, TARGET_TABLES[kind]) if name] if kind in TARGET_TABLES else []
 
 
 def _missing(has: Callable[[str, str], bool], declaration: ContactDeclaration) -> str | None:
-    """The target that a declaration names and the scene does not have, as a reason; None if it has all."""
+    """Return a reason with the target of a declaration that the scene does not have; None if it has both."""
     for target in (declaration.first, declaration.second):
         if target.kind is not TargetKind.ANY and not has(TARGET_TABLES[target.kind], target.name):
             return f"the scene has no {TARGET_TABLES[target.kind]} named {target.name!r}"

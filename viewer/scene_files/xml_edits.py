@@ -31,17 +31,17 @@ class Edit:
         replace_file(path, self.after)
 
     def undone(self) -> "Edit":
-        """The edit that reverses this one."""
+        """Return the edit that reverses this one."""
         return Edit(self.path, self.after, self.before)
 
 
 def contact_element(attributes: Mapping[str, str]) -> str:
-    """MJCF of a contact sensor."""
+    """Return the MJCF of a contact sensor."""
     return f"<contact{''.join(_written(name, value) for name, value in attributes.items())}/>"
 
 
 def exclude_element(bodies: tuple[str, str]) -> str:
-    """MJCF, for the section <contact>, that lets two bodies not collide."""
+    """Return the MJCF for the section <contact> that excludes contacts between two bodies."""
     return f"<exclude{_written('body1', bodies[0])}{_written('body2', bodies[1])}/>"
 
 
@@ -63,7 +63,7 @@ def insert_elements(path: Path, section: str, elements: Sequence[str]) -> Edit:
 
 
 def append_elements(text: str, sections: "Sequence[Section]", section: "Section", elements: Sequence[str]) -> str:
-    """Text with elements at the end of one of its sections, one a line, indented as what is there."""
+    """Return a text with elements appended to one of its sections, one per line, indented as the lines there."""
     newline = _newline(text)
     outer = _indent_of(text, section.open) or ""
     inner = section.child_indent(text) or outer + _indent_unit(text, sections)
@@ -89,7 +89,7 @@ def change_sensor(path: Path, names: Sequence[str], index: int, changes: Mapping
 
 
 def make_edit(path: Path, before: str, after: str) -> Edit:
-    """An edit; SceneError if it would leave something that is not a scene."""
+    """Return an edit. Raises SceneError if the result would not be a scene."""
     find_sections(path, after)
     return Edit(path, encode(before), encode(after))
 
@@ -100,7 +100,7 @@ class Section:
 
     open: Tag
     close: Tag | None
-    """None for an element such as `<sensor/>`."""
+    """Closing tag; None for an element such as `<sensor/>`."""
     last_child: Tag | None
 
     def child_indent(self, text: str) -> str | None:
@@ -108,7 +108,7 @@ class Section:
 
 
 def find_sections(path: Path, text: str) -> tuple[Section, list[Section]]:
-    """The root element and the elements in it."""
+    """Return the root element and its elements."""
     open_tags: list[Tag] = []
     children: dict[int, Tag] = {}
     """Last child of the open element at each depth."""
@@ -135,12 +135,12 @@ def find_sections(path: Path, text: str) -> tuple[Section, list[Section]]:
 
 
 def broken(path: Path) -> SceneError:
-    """A file that cannot be edited because its XML is broken."""
+    """Return an error for a file that cannot be edited because its XML is not well-formed."""
     return SceneError(f"{path}: broken XML; mend it first")
 
 
 def _append(text: str, section: Section, lines: str, newline: str, outer: str) -> str:
-    """Text with lines at the end of a section."""
+    """Return a text with lines appended to a section."""
     if section.close is None:
         opening = text[section.open.start : section.open.end].removesuffix("/>").rstrip(_SPACES)
         element = f"{opening}>{newline}{lines}{newline}{outer}</{section.open.name}>"
@@ -153,7 +153,7 @@ def _append(text: str, section: Section, lines: str, newline: str, outer: str) -
 
 
 def with_attributes(text: str, tag: Tag, changes: Mapping[str, str | None]) -> str:
-    """Text with attributes of a tag set, or removed where they are None."""
+    """Return a text with attributes of a tag set, or removed if they are None."""
     spans = tag.attribute_spans()
     end = max((span[3] for span in spans.values()), default=tag.start + 1 + len(tag.name))
     pieces: list[tuple[int, int, str]] = []
@@ -175,7 +175,7 @@ def with_attributes(text: str, tag: Tag, changes: Mapping[str, str | None]) -> s
 
 
 def _find_declared(path: Path) -> list[Element]:
-    """All sensor elements in the order in which MuJoCo reads them, also those in included files."""
+    """Return all sensor elements in the order in which MuJoCo reads them, also those in included files."""
     try:
         return [found for found in read_elements(path) if len(found.around) == 2 and found.around[1] == "sensor"]
     except XmlError:
@@ -199,7 +199,7 @@ def _indent_unit(text: str, sections: Sequence[Section]) -> str:
 
 
 def _indent_of(text: str, tag: Tag) -> str | None:
-    """Space before a tag that begins its line; None for others."""
+    """Return the space before a tag that begins its line; None for others."""
     start = text.rfind("\n", 0, tag.start) + 1
     space = text[start : tag.start]
     return space if space.strip(" \t") == "" else None

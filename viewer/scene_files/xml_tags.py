@@ -37,12 +37,12 @@ class XmlError(ValueError):
 
 
 class Tag(NamedTuple):
-    """One tag and where it stands in the text."""
+    """Tag with its place in the text."""
 
     name: str
     opens: bool
     closes: bool
-    """Both for an element without content, such as `<geom/>`."""
+    """True for a closing tag. An element without content, such as `<geom/>`, both opens and closes."""
     start: int
     """Offset of `<`."""
     end: int
@@ -56,7 +56,8 @@ class Tag(NamedTuple):
         return {name: unescape(value[1:-1]) for name, value in _ATTRIBUTE.findall(self.body)}
 
     def attribute_spans(self) -> dict[str, tuple[int, int, int, int]]:
-        """Offsets in the text by name: of the space in front, of the value between its quotes, and of the end."""
+        """Return offsets in the text by name: of the space in front, of the value between its quotes, and of the
+        end."""
         base = self.start + len("<") + len(self.name)
         return {
             match[1]: (base + match.start(), base + match.start(2) + 1, base + match.end(2) - 1, base + match.end())
@@ -65,7 +66,7 @@ class Tag(NamedTuple):
 
 
 def find_tags(text: str) -> Iterator[Tag]:
-    """All tags in order; raises XmlError where the text stops being XML."""
+    """Yield all tags in order. Raises XmlError where the text stops being XML."""
     start = text.find("<")
     while start >= 0:
         match = _TAG.match(text, start)
@@ -79,24 +80,25 @@ def find_tags(text: str) -> Iterator[Tag]:
 
 
 def line_of(text: str, offset: int) -> int:
-    """Number of the line that holds an offset, from 1."""
+    """Return the number of the line with an offset, from 1."""
     return text.count("\n", 0, offset) + 1
 
 
 def unescape(value: str) -> str:
-    """An attribute's value with character references resolved."""
+    """Return an attribute's value with character references resolved."""
     return _CHARACTER.sub(_resolve, value) if "&" in value else value
 
 
 def escape(value: str) -> str:
-    """Text as it is written between double quotes."""
+    """Return a text escaped for double quotes."""
     for name in ("amp", "lt", "gt", "quot"):
         value = value.replace(_NAMED[name], f"&{name};")
     return value
 
 
 def read_bytes(path: Path, size_max: int, what: str, count: int | None = None) -> bytes:
-    """Contents of a regular file of bounded size, or its first bytes; raises SceneError for anything else."""
+    """Return the contents of a regular file of bounded size, or its first bytes. Raises SceneError for anything
+    else."""
     try:
         # Opening a FIFO would wait for a writer, and the check must be of what is then read.
         handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
@@ -117,12 +119,12 @@ def read_bytes(path: Path, size_max: int, what: str, count: int | None = None) -
 
 
 def read_text(path: Path) -> str:
-    """Text of an XML file; bytes that are not UTF-8 are kept, so that `encode` gives back exactly what was read."""
+    """Return the text of an XML file; bytes that are not UTF-8 are kept, so that `encode` restores them exactly."""
     return read_bytes(path, TEXT_SIZE_MAX, "scene file").decode("utf-8", "surrogateescape")
 
 
 def encode(text: str) -> bytes:
-    """The bytes of a text from `read_text`."""
+    """Return the bytes of a text from `read_text`."""
     return text.encode("utf-8", "surrogateescape")
 
 

@@ -37,7 +37,7 @@ NUMPY = SimpleNamespace(
 
 
 def is_numpy(array: Any) -> bool:
-    """True for arrays and single values of numpy."""
+    """Return True for arrays and single values of numpy."""
     return isinstance(array, _NUMPY_TYPES)
 
 
@@ -48,12 +48,12 @@ def is_torch(array: Any) -> bool:
 
 
 def is_array(value: Any) -> bool:
-    """True for an array of any library, false for numbers and lists."""
+    """Return True for an array of any library, False for numbers and lists."""
     return is_numpy(value) or is_torch(value) or hasattr(value, "__array_namespace__")
 
 
 def namespace(array: Any) -> Any:
-    """The functions of an array's library, by their names in the array API standard."""
+    """Return the functions of an array's library, named as in the array API standard."""
     if is_numpy(array):
         return NUMPY
     if is_torch(array):
@@ -64,7 +64,7 @@ def namespace(array: Any) -> Any:
 
 
 def is_real(array: Any) -> bool:
-    """True for floating-point numbers, bfloat16 included."""
+    """Return True for floating-point numbers, bfloat16 included."""
     if is_numpy(array):
         return array.dtype.kind == "f" or array.dtype.name == "bfloat16"
     return bool(namespace(array).isdtype(array.dtype, "real floating"))
@@ -84,7 +84,7 @@ def as_real(array: Any) -> Any:
 
 
 def as_array_like(values: Any, like: Any) -> Any:
-    """Numbers, or an array, as an array of the library, type and device of another one."""
+    """Return numbers, or an array, as an array of the library, type and device of another one."""
     if is_numpy(like):
         return np.asarray(values, like.dtype)
     xp = namespace(like)
@@ -97,21 +97,21 @@ def as_array_like(values: Any, like: Any) -> Any:
 
 
 def as_default_float(number: float, beside: Any) -> Any:
-    """A number as an array, (), of the library and device of another one, in the type that it gives to numbers."""
+    """Return a number as an array, (), of the library, device and type of another one."""
     if is_numpy(beside):
         return np.asarray(number, np.float64)
     return namespace(beside).asarray(number, **_beside(beside))
 
 
 def counting(count: int, like: Any) -> Any:
-    """0, 1, 2, ... as an array of the library, type and device of another one, (count,)."""
+    """Return 0, 1, 2, ... as an array of the library, type and device of another one, (count,)."""
     if is_numpy(like):
         return np.arange(count, dtype=like.dtype)
     return namespace(like).arange(count, dtype=like.dtype, **_beside(like))
 
 
 def zeros_beside(shape: tuple[int, ...], like: Any) -> Any:
-    """Zeros of the library, type and device of another array."""
+    """Return zeros of the library, type and device of another array."""
     return namespace(like).zeros(shape, dtype=like.dtype, **({} if is_numpy(like) else _beside(like)))
 
 
@@ -121,7 +121,8 @@ def _beside(like: Any) -> dict[str, Any]:
 
 
 def root(array: Any) -> Any:
-    """Square roots whose gradient at 0 is 0, not infinite: an empty slot must not spoil the gradient of the others."""
+    """Return square roots whose gradient at 0 is 0, not infinite: an empty slot must not spoil the gradient of the
+    others."""
     if is_numpy(array):
         return np.sqrt(array)
     xp = namespace(array)
@@ -130,7 +131,7 @@ def root(array: Any) -> Any:
 
 
 def components(vectors: Any) -> tuple[Any, Any, Any]:
-    """x, y and z of vectors, (...) each, of (..., 3)."""
+    """Return x, y and z of vectors, (...) each, of (..., 3)."""
     return vectors[..., 0], vectors[..., 1], vectors[..., 2]
 
 

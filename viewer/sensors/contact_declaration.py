@@ -27,7 +27,7 @@ class TargetKind(StrEnum):
 
 @dataclass(frozen=True)
 class ContactTarget:
-    """One side of a contact sensor."""
+    """Target on one side of a contact sensor."""
 
     kind: TargetKind = TargetKind.ANY
     name: str = ""
@@ -42,7 +42,7 @@ ANYTHING = ContactTarget()
 
 @dataclass(frozen=True)
 class ContactDeclaration:
-    """One contact sensor as a scene declares it."""
+    """Declaration of a contact sensor in a scene."""
 
     name: str
     """Empty for one without a name."""
@@ -51,7 +51,7 @@ class ContactDeclaration:
     second: ContactTarget = ANYTHING
     """Object 2, which normals enter and forces act on."""
     fields: tuple[Field, ...] = DEFAULT_FIELDS
-    """In the order of the array."""
+    """Fields in the order of the array."""
     num: int = 4
     reduce: Reduce = Reduce.NONE
 
@@ -76,7 +76,7 @@ class ContactDeclaration:
 
     @property
     def problem(self) -> str | None:
-        """Why it is wrong in every scene; None if it may be right in one."""
+        """Reason why the declaration is wrong in every scene; None if it may be right in one."""
         if not self.fields:
             return "choose at least one field"
         if not 1 <= self.num <= NUM_MAX:
@@ -93,13 +93,13 @@ class ContactDeclaration:
         return None
 
     def changes_from(self, before: "ContactDeclaration") -> dict[str, str | None]:
-        """Attributes that differ from another declaration's; None for those to leave out."""
+        """Return the attributes that differ from another declaration's; None for those to leave out."""
         old, new = before.attributes, self.attributes
         names = dict.fromkeys([*old, *new])
         return {name: new.get(name) for name in names if old.get(name) != new.get(name)}
 
     def to_json(self) -> dict[str, Any]:
-        """The declaration as JSON values, for another process."""
+        """Return the declaration as JSON values, for another process."""
         return {
             "name": self.name,
             "first": [self.first.kind, self.first.name],
@@ -117,7 +117,7 @@ class ContactDeclaration:
 
 
 def unique_name(wanted: str, taken: Mapping[str, Any] | set[str]) -> str:
-    """A name that no other sensor has: the wanted one, if need be with a number appended."""
+    """Return a name that no other sensor has: the wanted one, with a number appended if necessary."""
     name, number = wanted, 2
     while name in taken:
         name, number = f"{wanted}_{number}", number + 1

@@ -34,7 +34,7 @@ class Curves:
     """
 
     def __init__(self, count: int, capacity: int) -> None:
-        """`count` curves of at least `capacity` values."""
+        """Allocate `count` curves of at least `capacity` values."""
         # One block more, because the one that is being overwritten is neither old nor new.
         self.capacity = -(-capacity // _BLOCK) * _BLOCK + _BLOCK
         # Curve by curve, so that reading one touches no other; where there are more curves than steps, step by step, so
@@ -116,12 +116,12 @@ class Curves:
             self._sum_up(block, min(-(-end // _BLOCK) * _BLOCK, end + self.stop - self._base - (end - begin)))
 
     def values(self, curve: int, start: int, stop: int) -> Values:
-        """The values of one curve at steps start to stop - 1, (n,)."""
+        """Return the values of one curve at steps start to stop - 1, (n,)."""
         steps = np.arange(max(start, self.first), min(stop, self.stop))
         return self._values[curve].take(steps % self.capacity)
 
     def reduce(self, curves: ArrayLike, start: int, stop: int, columns: int) -> Reduced:
-        """One curve, or several at once (any shape of numbers), between two steps in at most `columns` columns.
+        """Return one curve, or several at once (any shape of numbers), between two steps in at most `columns` columns.
 
         Columns are of equal length, a power of two, and begin at multiples of it, so that a curve that scrolls does
         not flicker. The steps may lie outside of what is kept.
@@ -155,7 +155,7 @@ class Curves:
         return Reduced(steps, *_extremes(low, high, last - first))
 
     def _read(self, ring: Values, rows: NDArray[np.int64], entries: range) -> Values:
-        """Some entries of curves in the ring of a level, (..., entries); NaN where they are not known."""
+        """Return some entries of curves in the ring of a level, (..., entries); NaN where they are not known."""
         count = ring.shape[1]
         size = self.capacity // count
         values = np.full((*rows.shape, len(entries)), np.nan, np.float32)
@@ -187,13 +187,13 @@ class Curves:
 
 
 def _extremes(low: Values, high: Values, columns: int) -> tuple[Values, Values]:
-    """The smallest of some values and the largest of others, or of the same, in columns: (..., columns)."""
+    """Return the smallest of some values and the largest of others in columns, (..., columns)."""
     lows = _in_columns(low, columns)
     highs = lows if high is low else _in_columns(high, columns)
     return np.fmin.reduce(lows, axis=0), np.fmax.reduce(highs, axis=0)
 
 
 def _in_columns(values: Values, columns: int) -> Values:
-    """The values of each column one below the other, (n, ..., columns): numpy is slow along a short last axis."""
+    """Return the values of each column below each other, (n, ..., columns): numpy is slow along a short last axis."""
     shape = (*values.shape[:-1], columns, values.shape[-1] // columns)
     return np.ascontiguousarray(np.moveaxis(values.reshape(shape), -1, 0))

@@ -34,11 +34,11 @@ class ContactState(IntEnum):
     """Motion of the surfaces at a contact."""
 
     OPEN = 0
-    """It bears no force, or there is no contact."""
+    """No force acts, or there is no contact."""
     STICKING = 1
     SLIDING = 2
     UNKNOWN = 3
-    """It presses and moves fast enough to slide, but its friction is not known."""
+    """A force acts and the contact moves fast enough to slide, but its friction is not known."""
     CREEPING = 4
     """Its friction holds, and yet its surfaces move steadily against each other: MuJoCo's friction is a damper. Only
     seen over some time, of the pair of geoms that it belongs to."""
@@ -67,7 +67,8 @@ def friction_use(force: Array, friction: Any, cone: Cone, adhesion: Any = 0.0) -
 
 
 def slip_speed(batch: ContactBatch) -> Array:
-    """Tangential speed of object 2 relative to object 1 at each contact [m/s], (..., slots); NaN where unknown."""
+    """Return the tangential speed of object 2 relative to object 1 at each contact [m/s], (..., slots); NaN where
+    unknown."""
     xp = namespace(batch.found)
     if batch.linvel is None:
         return xp.zeros_like(xp.astype(batch.filled, batch.found.dtype)) + math.nan
@@ -77,14 +78,14 @@ def slip_speed(batch: ContactBatch) -> Array:
 
 
 def is_sliding(normal_force: Array, use: Array, speed: Array) -> NDArray[np.bool_]:
-    """True for contacts that press and slide, (...); arguments as of `contact_states`."""
+    """Return True for contacts that press and slide, (...); arguments as for `contact_states`."""
     xp = namespace(use)
     sliding = (xp.isnan(use) | (use >= SLIDING_USE)) & ~(speed <= SLIDING_SPEED)
     return sliding & (normal_force > OPEN_FORCE)
 
 
 def contact_states(normal_force: Array, use: Array, speed: Array) -> NDArray[np.int8]:
-    """The state of each contact, as values of ContactState, (...).
+    """Return the state of each contact, as values of ContactState, (...).
 
     `normal_force` [N] with adhesion; `use` as from `friction_use`, best of all components; `speed` as from
     `slip_speed`. Without friction the speed alone decides, with an unknown speed the force.
@@ -123,7 +124,8 @@ class FrictionCones:
 
 
 def friction_cones(batch: ContactBatch, friction: Array, cone: Cone, adhesion: ArrayLike = 0.0) -> FrictionCones | None:
-    """The cones of one step's contacts, in the order of the filled slots; None for netforce and partial arrays.
+    """Return the friction cones of one step's contacts, in the order of the filled slots; None for netforce and partial
+    arrays.
 
     `friction` coefficients of each slot, (slots, 5): sliding along both tangents, torsion, rolling about both; 0 where
     the contact has no such friction, NaN where it is not known. `adhesion` [N], (slots,).

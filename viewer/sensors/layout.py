@@ -74,7 +74,7 @@ _WORLD_FIELDS = (Field.POS, Field.NORMAL, Field.TANGENT)
 
 @dataclass(frozen=True)
 class Column:
-    """One value of the flat array."""
+    """Value of the flat array."""
 
     name: str
     """Unique in the array, such as `slot0.force.normal`; `found` for a count that leads the array."""
@@ -430,7 +430,7 @@ class SpreadLayout(ContactLayout):
             object.__setattr__(self, name, value)
 
     def decode(self, array: Any) -> ContactBatch:
-        """The contacts, (..., slots), of a row, (..., size)."""
+        """Return the contacts, (..., slots), in a row, (..., size)."""
         return self.inner.decode(array[..., list(self.places)])
 
     def __eq__(self, other: object) -> bool:

@@ -17,12 +17,12 @@ WATCHER = f"{COMPANION}all"
 L = TypeVar("L")
 """A ContactLayout."""
 Join = Callable[[Iterable[str], Any], Any]
-"""Makes a layout of some fields, with slots and reduce mode as another one has them."""
+"""Function that makes a layout of some fields, with the slots and reduce mode of another one."""
 
 
 @dataclass(frozen=True)
 class PlacedSensor:
-    """One contact sensor, and where its values are in a row."""
+    """Contact sensor with the place of its values in a row."""
 
     name: str
     layout: Any
@@ -69,17 +69,18 @@ class ModelLayouts(Mapping[str, L], Generic[L]):
         return len(self.sensors)
 
     def decode(self, sensordata: Any) -> dict[str, ContactBatch]:
-        """Contacts by name, (..., slots), in `sensordata` of numpy, torch or JAX, (..., nsensordata): views of it."""
+        """Return the contacts by name, (..., slots), in `sensordata` of numpy, torch or JAX, (..., nsensordata), as
+        views."""
         self._check(sensordata)
         return {name: sensor.decode(sensordata) for name, sensor in self.sensors.items()}
 
     def decode_one(self, name: str, sensordata: Any) -> ContactBatch:
-        """Contacts of one sensor, (..., slots)."""
+        """Return the contacts of one sensor, (..., slots)."""
         self._check(sensordata)
         return self._sensor(name).decode(sensordata)
 
     def grouped(self, sensordata: Any) -> Iterator[tuple[tuple[str, ...], ContactBatch]]:
-        """All sensors, those with one layout together: their names, and their contacts, (..., sensors, slots)."""
+        """Yield all sensors, those with one layout together: their names, and their contacts, (..., sensors, slots)."""
         self._check(sensordata)
         groups: dict[tuple[Any, int], list[PlacedSensor]] = {}
         for sensor in self.sensors.values():
@@ -111,7 +112,7 @@ class ModelLayouts(Mapping[str, L], Generic[L]):
 
 
 def _placed(model: Any, read: Callable[[Any, int], Any]) -> list[tuple[int, PlacedSensor]]:
-    """Number and place of every contact sensor."""
+    """Return number and place of every contact sensor."""
     found = []
     for i, name in enumerate(label_sensors(read_names(model, "sensor"))):
         layout = None if name.startswith(COMPANION) else read(model, i)
@@ -146,7 +147,8 @@ def _joined(model: Any, placed: list[tuple[int, PlacedSensor]], join: Join) -> l
 
 
 def read_names(model: Any, kind: str) -> list[str]:
-    """Names of all objects of a kind (`geom`, `body`, ...), as written in the model; empty for unnamed ones."""
+    """Return the names of all objects of a kind (`geom`, `body`, ...), as written in the model; empty for unnamed
+    ones."""
     # The accessors of the bindings raise on bytes that are not UTF-8, so read the bytes themselves.
     starts = getattr(model, f"name_{kind}adr")
     if not len(starts):
@@ -160,7 +162,7 @@ def read_names(model: Any, kind: str) -> list[str]:
 
 
 def label_sensors(written: list[str]) -> list[str]:
-    """Names of sensors with one made up for each that has none."""
+    """Return the names of sensors, with one made up for each that has none."""
     names = list(written)
     taken = set(names)
     if "" not in taken:

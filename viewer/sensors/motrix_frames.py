@@ -34,7 +34,7 @@ class PairOrder(StrEnum):
 
     @classmethod
     def of(cls, collider_pairs: list[tuple[int, int]]) -> "PairOrder":
-        """The order of a sensor's `collider_pairs`."""
+        """Return the order of a sensor's `collider_pairs`."""
         turned = [first > second for first, second in collider_pairs]
         if not any(turned):
             return cls.NATIVE
@@ -42,7 +42,7 @@ class PairOrder(StrEnum):
 
 
 def correct(batch: ContactBatch, order: PairOrder, *, netforce: bool) -> ContactBatch:
-    """A batch as the array has it, with forces on object 2 and the frame of netforce turned into the world's."""
+    """Return a batch with forces on object 2 and netforce in the world frame, from one as in the array."""
     if batch.force is None and batch.torque is None:
         return batch
     if not netforce:
@@ -67,7 +67,7 @@ def correct(batch: ContactBatch, order: PairOrder, *, netforce: bool) -> Contact
 
 
 def undo(batch: ContactBatch, order: PairOrder, *, netforce: bool) -> ContactBatch:
-    """The inverse of `correct`, with the world axes as the mean frame of netforce."""
+    """Return a batch as in the array: the inverse of `correct`, with the world axes as the mean frame of netforce."""
     if order is PairOrder.NATIVE:
         return batch
     if netforce:
@@ -78,12 +78,12 @@ def undo(batch: ContactBatch, order: PairOrder, *, netforce: bool) -> ContactBat
 
 
 def correct_contacts(batch: ContactBatch, turned: Any) -> ContactBatch:
-    """Single contacts with rule 1 applied where their own pair is reversed; `turned` is (..., slots)."""
+    """Return single contacts with rule 1 applied where their own pair is reversed; `turned` is (..., slots)."""
     return _mirrored_batch(batch, turned)
 
 
 def complete_net(net: ContactBatch, contacts: ContactBatch) -> ContactBatch:
-    """A decoded netforce with all fields, added up from its single contacts where MotrixSim has no sum of its own.
+    """Return a decoded netforce with all fields, summed from single contacts if MotrixSim has no sum of its own.
 
     NaN remains where there are more contacts than `contacts` has slots for.
     """
@@ -105,7 +105,7 @@ def complete_net(net: ContactBatch, contacts: ContactBatch) -> ContactBatch:
 
 
 def _world_axes(filled: Any, like: Array) -> tuple[Array, Array]:
-    """x and y of the world for each filled slot, (..., slots, 3) each."""
+    """Return x and y of the world for each filled slot, (..., slots, 3) each."""
     xp = namespace(like)
     one = xp.astype(filled, like.dtype)
     zero = xp.zeros_like(one)
@@ -123,7 +123,7 @@ def _mirrored_batch(batch: ContactBatch, turned: Any) -> ContactBatch:
 
 
 def _mirrored(components: Array | None, turned: Any) -> Array | None:
-    """Components with the third one negated where `turned`, (..., slots); everywhere if that is None."""
+    """Return components with the third one negated where `turned`, (..., slots); everywhere if that is None."""
     if components is None:
         return None
     xp, third = namespace(components), components[..., 2]

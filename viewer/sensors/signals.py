@@ -11,7 +11,7 @@ from .friction import Cone, friction_use
 
 
 class Signal(StrEnum):
-    """One number a step of a sensor. Over several contacts: forces are summed, the worst of the others counts."""
+    """Number per step of a sensor. Over several contacts, forces are summed; of other quantities the worst counts."""
 
     NORMAL = "normal force"
     TANGENT0 = "tangent force 0"
@@ -45,7 +45,7 @@ _WORLD_LABELS = {Signal.NORMAL: "force x", Signal.TANGENT0: "force y", Signal.TA
 def measure_signals(
     batch: ContactBatch, friction: ArrayLike = np.nan, cone: Cone = Cone.ELLIPTIC
 ) -> NDArray[np.float32]:
-    """All signals of a batch, (len(Signal), ...), in their order; NaN where a sensor does not report them.
+    """Return all signals of a batch, (len(Signal), ...), in their order; NaN where a sensor does not report them.
 
     `friction`: the coefficients along both tangents that all contacts of a sensor have, broadcast to (..., 2); NaN if
     they differ. Forces without contact are 0; distance, slip speed and friction use are then NaN.
@@ -90,14 +90,14 @@ def measure_signals(
 
 
 def _turned(batch: ContactBatch, contacts: tuple[NDArray[np.intp], ...], force: Array) -> Array:
-    """Forces of some contacts in the world, (k, 3); unchanged where directions are not known."""
+    """Return the forces of some contacts in the world, (k, 3); unchanged where directions are not known."""
     if batch.normal is None or batch.tangent0 is None or not batch.frame_known:
         return force
     return turn(force, batch.normal[contacts], batch.tangent0[contacts])
 
 
 def peak(batch: ContactBatch) -> ContactBatch:
-    """The contacts of the step in which a sensor is pressed hardest, (slots, ...).
+    """Return the contacts of the step with the largest force of a sensor, (slots, ...).
 
     All of one step, so that positions, directions and forces belong together. The last step of equals; the last of
     all where nothing touches, or where no forces are known and the number of contacts is the same.
@@ -108,7 +108,7 @@ def peak(batch: ContactBatch) -> ContactBatch:
 
 
 def mean(batch: ContactBatch) -> ContactBatch:
-    """The mean over the steps, (slots, ...): constant contacts with the same mean force.
+    """Return the mean over the steps, (slots, ...), for constant contacts with the same mean force.
 
     The forces on object 2 are averaged as vectors in the world, over all steps, so that they sum to the mean net
     force; positions are weighted by the force. The frame of a slot is that of its last contact. Contacts that change
@@ -146,6 +146,6 @@ def _weights(batch: ContactBatch) -> Array:
 
 
 def _each_slot(batch: ContactBatch, steps: Array) -> ContactBatch:
-    """Each slot as it is in a step of its own, (slots, ...); `found` stays that of all steps."""
+    """Return each slot as it is in a step of its own, (slots, ...); `found` stays that of all steps."""
     slots = np.arange(batch.filled.shape[1])
     return batch.mapped(lambda name, array: array if name == "found" else array[steps, slots])

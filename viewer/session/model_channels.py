@@ -45,7 +45,7 @@ class ModelChannels:
                 known = ", ".join(list(self.quantities)[:_SHOWN_NAMES]) or "none"
                 more = ", ..." if len(self.quantities) > _SHOWN_NAMES else ""
                 raise SceneError(
-                    f"no joint, control, actuator or sensor is called {pattern!r}: there are {known}{more}"
+                    f"no joint, control, actuator or sensor matches {pattern!r}; the model has {known}{more}"
                 )
             found |= dict.fromkeys(names)
         return list(found)

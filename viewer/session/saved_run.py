@@ -37,7 +37,7 @@ class RunSaver:
         spans = history.spans() if history is not None else []
         retraced = engine.past.retrace(spans) if spans else None
         if history is None or episode is None or retraced is None:
-            raise SceneError(f"{path}: a run is saved of MuJoCo's steps in one environment, not of {engine.name}")
+            raise SceneError(f"{path}: only runs of MuJoCo with one environment can be saved, not of {engine.name}")
         self._retraced, self._first_row = retraced, history.first_row()
         self.steps = history.last - history.first + (history.first > 0)
         """Number of steps in the run."""

@@ -155,20 +155,20 @@ class StepSource:
             if path is None:
                 return FOREIGN_MODEL
             if path.suffix.lower() in COMPILED:
-                return "A compiled model cannot be changed: copy the element into its source."
+                return "A compiled model cannot be changed: copy the element into its MJCF."
             if not self.engine.can_edit_sensors:
                 name, what = (
                     self.engine.name.split()[0],
                     "sensors" if change is Change.SENSORS else "<exclude> elements",
                 )
-                return f"{name} takes new {what} only from the file: save them there, and it is opened again."
+                return f"{name} reads {what} only from the file: save them, and the scene is reloaded."
         elif change is Change.FILE:
             if path is None or path.suffix.lower() in COMPILED:
-                return "There is no scene file to write into"
+                return "The scene has no file to write into: copy the element"
             if path.suffix.lower() == ".urdf":
                 return "URDF has no sensors: copy the element into an MJCF file"
             if is_bundled(path):
-                return "Bundled scenes stay as they are: copy the element into a scene of your own"
+                return "Bundled scenes are not changed: copy the element into your own scene"
         return None
 
     def exactness_of(self, step: int) -> tuple[str, bool] | None:
@@ -187,7 +187,7 @@ class StepSource:
         if self.paused:
             return [StatusPart("paused")]
         if pace.behind or pace.achieved < 0.9 * pace.speed:
-            slow = "Physics takes longer than real time at this speed; the window stays responsive"
+            slow = "The simulation is slower than this speed; steps are dropped so that the window stays responsive"
             return [StatusPart(f"{pace.achieved:.2f}x real time, cannot keep up", slow, is_warning=True)]
         return [StatusPart(f"{pace.achieved:.2f}x real time")]
 
@@ -305,11 +305,11 @@ class LogSteps(StepSource):
 
     def why_not(self, change: Change) -> str | None:
         if change is Change.KEYFRAME:
-            return f"{self.name} has its own steps: it cannot be started from a keyframe"
+            return f"{self.name} replays recorded steps: it cannot start from a keyframe"
         if change is Change.PAIRS:
-            return f"{self.name} has its own steps: with other contacts they would not be reached."
+            return f"{self.name} replays recorded steps: its contacts cannot be changed."
         if change in (Change.CONTROLS, Change.PULL, Change.ENGINE):
-            return f"{self.name} drives the scene: values are shown, and not written."
+            return f"{self.name} drives the scene: values can be seen, but not changed."
         return super().why_not(change)
 
     def exactness_of(self, step: int) -> tuple[str, bool] | None:
@@ -325,7 +325,7 @@ class LogSteps(StepSource):
             read = 0.0 if history is None else history.time(history.last) - logged.start
             text += f", {100 * read / max(logged.duration, 1e-12):.0f} % read"
         state = "paused" if self.paused else f"{player.pace.achieved:.2f}x real time"
-        parts = [StatusPart(f"{text}, {state}", "The steps are those of this file, re-simulated and compared with it")]
+        parts = [StatusPart(f"{text}, {state}", "Steps of this file, re-simulated and compared with it")]
         exactness = logged.exactness
         if exactness.first is not None:
             inexact = [f"{exactness.close} steps close"] if exactness.close else []
@@ -425,8 +425,8 @@ def source_of(engine: Engine) -> StepSource:
 def posed_text(engine: Engine) -> str:
     """Return the status text of a pose that was set by hand."""
     if engine.has_contact_list:
-        return "posed by hand: contacts are as found, forces are known from the next step on"
-    return f"posed by hand: {engine.name.split()[0]} finds contacts in steps alone, those shown are of the last one"
+        return "Posed: forces appear after the next step"
+    return f"Posed: {engine.name.split()[0]} finds contacts in steps only; shown are those of the last step"
 
 
 class Simulation:

@@ -60,7 +60,7 @@ class _Process:
         self._send("run", run)
 
     def receive(self) -> RunResult | None:
-        """A result that has arrived; None if there is none yet, or `ended`."""
+        """Return a result that has arrived, `ended`, or None if there is none yet."""
         try:
             result = self.connection.recv()
         except (EOFError, OSError):
@@ -97,7 +97,7 @@ class _Process:
 def run_locally(
     plan: Plan, scenes: SceneStore, pending: Iterator[Run], count: int, timeout: float | None = None
 ) -> Generator[RunResult | None, None, None]:
-    """The results of runs as they come, with `count` processes; None from time to time while there are none.
+    """Yield the results of runs as they come, with `count` processes; None from time to time while there are none.
 
     `timeout`: wall time after which a run is given up [s]. Close it to end the processes.
     """

@@ -19,10 +19,10 @@ class SweepError(SceneError):
 
 @dataclass(frozen=True)
 class Run:
-    """One run: a scene and a seed."""
+    """Run of a scene with a seed."""
 
     number: int
-    """Its place in the sweep."""
+    """Number of the run in the sweep."""
     scene: int
     """Number of the scene."""
     seed: int
@@ -72,36 +72,36 @@ class Plan:
         return len(self.scenes) * len(self.seeds)
 
     def run(self, number: int) -> Run:
-        """A run by its number."""
+        """Return a run by its number."""
         scene, place = divmod(number, len(self.seeds))
         return Run(number, scene, self.seeds[place])
 
     def runs(self, first: int = 0) -> Iterator[Run]:
-        """All runs in order, from that number on."""
+        """Yield all runs in order, from a number on."""
         return (self.run(number) for number in range(first, self.run_count))
 
 
 def read_seeds(text: str) -> Sequence[int]:
-    """Seeds of `0:1000` (the last excluded), `0:1000:10`, `17`, or several such with commas between."""
+    """Return the seeds of `0:1000` (the last excluded), `0:1000:10`, `17`, or several of these with commas between."""
     parts = [_read_range(text, part.strip()) for part in text.split(",")]
     if len(parts) == 1:
         return parts[0]
     seeds = [seed for part in parts for seed in part]
     if len(set(seeds)) < len(seeds):
-        raise SweepError(f"--seeds {text}: a seed is there twice")
+        raise SweepError(f"--seeds {text}: a seed is given twice")
     return tuple(seeds)
 
 
 def check_seeds(seeds: Sequence[int]) -> Sequence[int]:
-    """Seeds from a program, if they can be used."""
+    """Return seeds from a program. Raises SweepError if they cannot be used."""
     if not len(seeds):
-        raise SweepError("there are no seeds")
+        raise SweepError("no seeds were given")
     if not isinstance(seeds, range):
         seeds = tuple(int(seed) for seed in seeds)
         if len(set(seeds)) < len(seeds):
-            raise SweepError("a seed is there twice")
+            raise SweepError("a seed is given twice")
     if min(seeds[0], seeds[-1]) < 0 or (not isinstance(seeds, range) and min(seeds) < 0):
-        raise SweepError("seeds are whole numbers from 0 on")
+        raise SweepError("seeds must be whole numbers of at least 0")
     return seeds
 
 
@@ -110,7 +110,7 @@ def _read_range(whole: str, text: str) -> range:
         raise SweepError(f"--seeds {whole}: {text!r} is not a seed, nor a range such as 0:1000")
     first, *rest = map(int, text.split(":"))
     if rest[1:] == [0]:
-        raise SweepError(f"--seeds {whole}: a step of 0 leads nowhere")
+        raise SweepError(f"--seeds {whole}: the step is 0; 0:1000:10 has every tenth seed")
     seeds = range(first, *rest) if rest else range(first, first + 1)
     if not seeds:
         raise SweepError(f"--seeds {whole}: the range is empty; 0:10 has the seeds 0 to 9")

@@ -142,7 +142,7 @@ def _refuses(target: str, token: str | None) -> bool:
 
 
 def _token() -> str:
-    """The token that Ray would use; empty for none."""
+    """Return the token that Ray would use; empty for none."""
     if token := os.environ.get("RAY_AUTH_TOKEN", "").strip():
         return token
     path = os.environ.get("RAY_AUTH_TOKEN_PATH") or Path.home() / ".ray" / "auth_token"

@@ -22,7 +22,7 @@ _SAME = ("contact-viewer", "mujoco", "numpy")
 
 @dataclass(frozen=True)
 class RayJob:
-    """All that a node needs of a sweep beside its scenes: nothing is read from a disk that nodes might share."""
+    """Everything that a node needs of a sweep beside its scenes: no shared disk is read."""
 
     name: str
     """No other job has it, of any cluster."""
@@ -34,7 +34,7 @@ class RayJob:
 
 
 def package_versions() -> dict[str, str]:
-    """Versions that have to be the same on all nodes."""
+    """Return the versions that have to be the same on all nodes."""
     return {package: version(package) for package in _SAME}
 
 
@@ -67,7 +67,7 @@ class _Node:
 
     @contextmanager
     def files(self, scenes: Mapping[int, tuple[Any, Any]]) -> Iterator[None]:
-        """Have what runs of these scenes read in a folder, during a task: after it Ray may kill the process."""
+        """Write the files of scenes into a folder for a task, and remove them: after it Ray may kill the process."""
         import ray
 
         self.scenes = scenes
@@ -99,7 +99,7 @@ class _Node:
 
 
 def job_folder(job: str, process: str) -> Path:
-    """The folder of a process that works for a job; "*" as the process makes a pattern of all folders."""
+    """Return the folder of a process that works for a job; with "*" as the process, a pattern for all folders."""
     return Path(tempfile.gettempdir(), f"contact-viewer-{job}-{process}")
 
 

@@ -114,7 +114,8 @@ class _Tasks:
             self._tasks[self._simulate.remote([self._job], scenes, runs)] = runs
 
     def _next_runs(self, cores: int) -> list[Run]:
-        """Runs of the next task, all of one scene: as many as take long enough, but a share for every core."""
+        """Return the runs of the next task, all of one scene: as many as take long enough, but a share for every
+        core."""
         size = 1
         if self._count:
             size = math.ceil(_TASK_SECONDS * self._count / max(self._seconds, 1e-9))
@@ -162,7 +163,7 @@ class _Tasks:
             yield RunResult(run.number, f"ended its process, {_ATTEMPTS} times ({why})")
 
     def _scene(self, number: int) -> tuple[Any, Any]:
-        """A scene in the cluster's memory, and its log or None."""
+        """Return a scene in the cluster's memory, and its log or None."""
         scene = self._put(number, lambda: self._scenes.packed(number))
         if not self._plan.logs:
             return scene, None
@@ -186,7 +187,7 @@ def _read_log(path: Path) -> bytes:
 
 
 def read_folder(plan: Plan) -> dict[str, bytes]:
-    """The folder of a plan's controller, which travels with the runs; hidden files and compiled Python stay."""
+    """Return the folder of a plan's controller, which travels with the runs; hidden files and compiled Python stay."""
     if plan.control is None:
         return {}
     file = Path(plan.control.rpartition(":")[0])

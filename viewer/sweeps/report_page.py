@@ -15,7 +15,7 @@ _SHOWN = 60
 
 
 def report_page(summary: Summary) -> str:
-    """The page."""
+    """Return the page as HTML."""
     folder = files(__package__).joinpath("page")
     page, style, script = (folder.joinpath(name).read_text("utf-8") for name in _FILES)
     # Inside a script element only an end tag has a meaning.

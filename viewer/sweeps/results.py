@@ -78,7 +78,8 @@ class Results:
     """
 
     def __init__(self, store: ResultStore, plan: Plan, about: Mapping[str, Any], resume: bool) -> None:
-        """`about`: content of sweep.json; to resume a sweep, its "plan" and "files" have to be the same."""
+        """Open results. `about`: content of sweep.json; to resume a sweep, its "plan" and "files" have to be the
+        same."""
         self.store = store
         self.folder = store.folder
         self.plan = plan
@@ -212,7 +213,7 @@ class Results:
         self._is_new = not self._holds_sweep()
         for name in (ABOUT_FILE, METRICS_FILE, FAILURES_FILE):
             if (self.folder / name).is_dir():
-                raise SweepError(f"{self.store.path(name)}: is a folder; remove it to go on")
+                raise SweepError(f"{self.store.path(name)}: is a folder; remove it to continue")
         self.store.bring(*(f"{JOURNAL}/{name}" for name in self.store.names(JOURNAL) if _JOURNAL_FILE.fullmatch(name)))
         self._read_journal()
         self._save_about({})
@@ -222,12 +223,13 @@ class Results:
         return any(file.exists() for file in files) or any(self._journal.glob("*.parquet"))
 
     def _find_complete(self, resume: bool) -> bool:
-        """True if the folder holds this sweep with all its runs. Refuse one that holds another, or is not to resume."""
+        """Return True if the folder has this sweep with all its runs. Raises SweepError if it has another, or is not
+        to be resumed."""
         self.store.bring(ABOUT_FILE)
         if not self._holds_sweep():
             return False
         if not resume:
-            raise SweepError(f"{self.store.name}: holds a sweep already; --resume goes on with it")
+            raise SweepError(f"{self.store.name}: has a sweep already: continue it with --resume")
         self.lost = []
         try:
             before = read_about(self.folder / ABOUT_FILE)
@@ -265,7 +267,7 @@ class Results:
         self.store.remove(JOURNAL)
 
     def _take_lock(self) -> None:
-        """Have the journal, or be refused. Only the program that has it changes anything in the folder."""
+        """Lock the journal. Only the program that has the lock changes anything in the folder. Raises SweepError."""
         while self._lock is None:
             try:
                 self._journal.mkdir(parents=True, exist_ok=True)
@@ -275,14 +277,14 @@ class Results:
             except FileNotFoundError:  # The program that had it has removed it meanwhile.
                 continue
             except (FileExistsError, NotADirectoryError):
-                raise SweepError(f"{self.store.path(JOURNAL)}: is not a folder; remove it to go on") from None
+                raise SweepError(f"{self.store.path(JOURNAL)}: is not a folder; remove it to continue") from None
             try:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 # Not one that was removed meanwhile: another program has the next.
                 if os.path.samestat(os.fstat(lock), os.stat(self._journal)):
                     self._lock = lock
             except BlockingIOError:
-                raise SweepError(f"{self.store.name}: another program sweeps into it now") from None
+                raise SweepError(f"{self.store.name}: another program is writing a sweep into it") from None
             except FileNotFoundError:
                 continue
             except OSError:  # Some network drives have no locks.
@@ -306,7 +308,7 @@ class Results:
                     )
 
     def _read_journal(self) -> None:
-        """See which runs have finished."""
+        """Read the journal for the runs that have finished."""
         damaged = partless = 0
         for _, _, path in self._journal_files():
             if (table := self._read(path)) is None:
@@ -325,7 +327,7 @@ class Results:
         self._note_partless(partless)
 
     def _has_parts(self, run: Run) -> bool:
-        """True if the contacts and events of a run are there, as far as they are wanted."""
+        """Return True if the contacts and events of a run were saved, as far as they are wanted."""
         return all(self.store.has(self._part(table, run)) for table in self._tables)
 
     def _note_partless(self, count: int) -> None:
@@ -365,7 +367,7 @@ class Results:
             yield [row for number in sorted(known) for row in known[number]]
 
     def _part(self, table: str, run: Run) -> str:
-        """The file of a run's contacts or events."""
+        """Return the file of a run's contacts or events."""
         return f"{table}/scene={self._names[run.scene]}/seed={run.seed}/part.parquet"
 
     def _metric_rows(self, rows: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -410,7 +412,7 @@ class Results:
 
 
 def metric_columns(plan: Plan) -> Columns:
-    """The columns of a sweep's metrics."""
+    """Return the columns of a sweep's metrics."""
     varied = {variation.key: Kind.NUMBER for variation in plan.randomisation.variations}
     return {"scene": Kind.TEXT, "seed": Kind.INTEGER, **varied, "sensor": Kind.TEXT, **METRIC_COLUMNS}
 
@@ -427,7 +429,7 @@ def read_about(path: Path) -> dict[str, Any]:
 
 
 def read_table(path: Path) -> Iterator[tuple[int, Any]]:
-    """The row groups of a Parquet file, each with the number of its rows: as a table, or None if it is damaged.
+    """Yield the row groups of a Parquet file, each with its number of rows: as a table, or None if it is damaged.
 
     SweepError if nothing of the file can be read.
     """

@@ -27,7 +27,7 @@ class RunMetrics:
     """Observes the steps of one run. `finish` has the figures."""
 
     def __init__(self, engine: Engine, names: Sequence[str], pairs: Sequence[Pairs]) -> None:
-        """`pairs` of each sensor in `names`."""
+        """Observe a run. `pairs`: pairs of each sensor in `names`."""
         self._cone = model_cone(engine.model)
         self._frictions = [None if each is None else common_friction(engine.model, each) for each in pairs]
         # Where contacts of one sensor differ in friction, slip needs the contact list of every step.
@@ -50,7 +50,7 @@ class RunMetrics:
             self._count(block)
 
     def after_reset(self, engine: Engine) -> None:
-        """Nothing: a run goes forward only."""
+        """Do nothing: runs only go forward."""
 
     @property
     def time(self) -> float:
@@ -69,7 +69,7 @@ class RunMetrics:
         return rows
 
     def _creep(self, keys: list[int] | None) -> dict[str, float]:
-        """Figures of the pair that creeps farthest; NaN where they are not known."""
+        """Return metrics of the pair that creeps farthest; NaN where they are not known."""
         if self._friction is None or keys is None:
             return dict.fromkeys(("creep_distance", "creep_speed", "creep_start"), math.nan)
         found = self._friction.motions
@@ -139,7 +139,8 @@ def sliding_speed(
     cone: Cone,
     lists: Sequence[ListedFriction] = (),
 ) -> tuple[Array, NDArray[np.bool_]]:
-    """Speed of the fastest sliding contact [m/s], 0 without one, and whether there is one; (steps, sensors) each.
+    """Return the speed of the fastest sliding contact [m/s], 0 without one, and whether there is one; (steps, sensors)
+    each.
 
     `batch`: (steps, sensors, slots); `frictions` of each sensor's contacts, (5,); None where they differ, and are to be
     found in the contact list of each step. The speed is NaN where a contact may slide whose friction is not known.
@@ -272,7 +273,7 @@ class _Figures:
         return [{name: float(column[i]) for name, column in columns.items()} for i in range(len(mean))]
 
     def _count_contacts(self, at: NDArray[np.intp], states: NDArray[np.bool_]) -> None:
-        """`states`: whether there is contact, (1 + steps, sensors), from the step before on."""
+        """Count contacts. `states`: contact, (1 + steps, sensors), from the step before on."""
         changes = states[1:] != states[:-1]
         if not self.steps:
             self._state[at] = states[0]
@@ -303,7 +304,8 @@ def _note_first(instants: Array, at: NDArray[np.intp], times: Array, happens: ND
 
 
 def _slip_of(engine: Engine, batch: ContactBatch) -> tuple[float, bool]:
-    """Speed of the fastest sliding contact of one step [m/s], and whether there is one; NaN if that is not known."""
+    """Return the speed of the fastest sliding contact of one step [m/s], and whether there is one; NaN if that is not
+    known."""
     if batch.in_world_frame:
         return math.nan, False
     if not batch.filled.any():

@@ -31,7 +31,7 @@ class SceneStore:
         self._scenes: OrderedDict[int, bytes] = OrderedDict()
 
     def packed(self, number: int) -> bytes:
-        """A compiled scene of the plan, for `unpack_scene`; SceneError if it cannot be opened or lacks something."""
+        """Return a compiled scene."""
         if number not in self._scenes:
             scene = open_safely(self._plan.scenes[number])
             self.notes |= dict.fromkeys(_check(scene, self._plan))
@@ -49,7 +49,7 @@ class SceneStore:
 
 
 def unpack_scene(packed: bytes) -> OpenedScene:
-    """A compiled scene."""
+    """Return a compiled scene."""
     catch_warnings()
     scene = pickle.loads(packed)
     assert isinstance(scene, OpenedScene)
@@ -57,7 +57,7 @@ def unpack_scene(packed: bytes) -> OpenedScene:
 
 
 def scene_hashes(scenes: Sequence[Path]) -> dict[str, str]:
-    """The SHA-256 of every file that the scenes are read from, by its path."""
+    """Return the SHA-256 of every file that the scenes are read from, by its path."""
     files = {file for scene in scenes for file in survey_scene(scene).files}
     return {str(file): hash_of(file) for file in sorted(files) if file.is_file()}
 

@@ -98,7 +98,7 @@ class Distribution:
     fine: NDArray[np.int64] = field(default_factory=lambda: np.zeros(_FINE, np.int64))
 
     def quantile(self, share: float) -> float:
-        """The value below which a share of the runs lies, to a 4096th of the range; NaN without runs."""
+        """Return the value below which a share of the runs lies, to 1/4096 of the range; NaN without runs."""
         if not self.count:
             return math.nan
         place = int(np.searchsorted(np.cumsum(self.fine), share * self.count))
@@ -151,7 +151,7 @@ class Summary:
     """Sentences for the user about results that could not be read."""
 
     def command(self, row: Mapping[str, Any], instant: float | None = None, name: str = "contact-viewer") -> list[str]:
-        """The command that opens a run in the window, paused at an instant [s]."""
+        """Return the command that opens a run in the window, paused at an instant [s]."""
         plan = self.about["plan"]
         scene = Path(plan["scenes"][row["scene"]])
         words = [name, scene.stem if is_bundled(scene) else str(scene), "--seed", str(row["seed"])]
@@ -263,7 +263,7 @@ def _batches(store: ResultStore, name: str, kinds: Columns, lost: list[str]) -> 
 
 
 def _rows(batch: Any, kinds: Columns) -> list[dict[str, Any]]:
-    """The rows that name their run, and their sensor or failure."""
+    """Return the rows with the names of their run, and of their sensor or failure."""
     columns: dict[str, list[Any]] = {}
     for name, kind in kinds.items():
         values = batch.column(name).to_pylist() if batch.schema.names.count(name) == 1 else [None] * len(batch)
@@ -274,7 +274,7 @@ def _rows(batch: Any, kinds: Columns) -> list[dict[str, Any]]:
 
 
 def _first_pass(summary: Summary, batches: Iterator[list[dict[str, Any]]], every: int) -> None:
-    """Ranges, the worst rows, samples."""
+    """Read ranges, the worst rows, and samples."""
     heaps: dict[str, list[tuple[float, int, dict[str, Any]]]] = {metric.name: [] for metric in METRICS}
     last: tuple[str, int] | None = None
     dropping: tuple[str, int] | None = None
@@ -332,7 +332,7 @@ def _second_pass(summary: Summary, batches: Iterator[list[dict[str, Any]]]) -> N
 
 
 def worst_runs(summary: Summary, metric: str, count: int) -> Sequence[dict[str, Any]]:
-    """The runs in which a metric is largest in any sensor, each once, the worst first."""
+    """Return the runs in which a metric is largest in any sensor, each once, the worst first."""
     found: dict[tuple[str, int], dict[str, Any]] = {}
     for row in summary.worst.get(metric, ()):
         found.setdefault((row["scene"], row["seed"]), row)
@@ -340,10 +340,10 @@ def worst_runs(summary: Summary, metric: str, count: int) -> Sequence[dict[str, 
 
 
 def video_name(row: Mapping[str, Any]) -> str:
-    """The name of a run's film."""
+    """Return the file name of a run's video."""
     return f"{row['scene']}-{row['seed']}.mp4"
 
 
 def page_name(row: Mapping[str, Any]) -> str:
-    """The name of a run's page."""
+    """Return the name of a run's page."""
     return f"{row['scene']}-{row['seed']}.html"

@@ -64,7 +64,7 @@ class Outcome:
 
 
 Each = Callable[[int, int], bool]
-"""Called with how many runs have finished and failed, now and then; False ends the sweep with what there is."""
+"""Function that is called from time to time with the number of finished and failed runs; False ends the sweep."""
 
 
 def make_plan(
@@ -234,7 +234,7 @@ def sweep(
         if outcome.lost:
             warnings.warn(f"damaged, and simulated again where needed: {outcome.lost}", stacklevel=2)
         if not outcome.finished:
-            raise SweepError(f"no run came to its end: {outcome.first_failure}")
+            raise SweepError(f"no run finished: {outcome.first_failure}")
         if outcome.failed:
             warnings.warn(f"{outcome.failed} runs failed; the first: {outcome.first_failure}", stacklevel=2)
         table: pyarrow.Table = parquet.read_table(store.folder / METRICS_FILE, memory_map=False)
@@ -242,7 +242,7 @@ def sweep(
 
 
 def usable_cores() -> int:
-    """Cores that this process may use."""
+    """Return the number of cores that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 

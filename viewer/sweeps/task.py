@@ -50,7 +50,7 @@ class Task:
     """Takes runs, one after the other. Each result depends on its scene and seed alone."""
 
     def __init__(self, plan: Plan, open_scene: Callable[[int], OpenedScene]) -> None:
-        """`open_scene`: gives a scene of the plan by its number, compiled."""
+        """Prepare runs. `open_scene`: returns a scene of the plan by its number, compiled."""
         self._plan = plan
         self._open_scene = open_scene
         self._number = -1
@@ -86,7 +86,7 @@ class Task:
         return file
 
     def _prepare(self, run: Run, file: ControllerFile | None) -> Engine:
-        """An engine at the start of a run."""
+        """Return an engine at the start of a run."""
         plan, scene = self._plan, self._opened(run.scene)
         controller: Controller | None = None
         if file is not None:
@@ -109,7 +109,7 @@ class Task:
         if plan.key is not None:
             engine.reset(plan.key)
         if not engine.timestep > 0:
-            raise SceneError(f"a timestep of {engine.timestep:g} s leads nowhere")
+            raise SceneError(f"the timestep is {engine.timestep:g} s: set <option timestep> above 0")
         return engine
 
     def _opened(self, number: int) -> OpenedScene:
@@ -148,7 +148,7 @@ class Task:
 
 
 def _sensor_pairs(scene: OpenedScene) -> Mapping[str | None, Pairs]:
-    """The pairs of geoms that each declared sensor can match, by its name, and all pairs, by None."""
+    """Return the pairs of geoms that each declared sensor can match, by its name, and all pairs, by None."""
     model = scene.model
     found: dict[str | None, Pairs] = {}
     declared = declared_sensors(model, hidden=scene.companions.values())
@@ -183,10 +183,10 @@ class _Tables:
         self._writer.write(self._steps, step.time)
 
     def after_reset(self, engine: Engine) -> None:
-        """Nothing: a run goes forward only."""
+        """Do nothing: runs only go forward."""
 
     def finish(self) -> dict[str, bytes]:
-        """The files, by the names of their tables."""
+        """Return the files, by the names of their tables."""
         if self in self.simulation.observers:
             self.simulation.observers.remove(self)
         if self._collector is not None:

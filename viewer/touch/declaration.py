@@ -47,7 +47,7 @@ class TouchDeclaration:
     lookup_table: Table = DEFAULT_TABLE
     resolution: float = INFINITE_RESOLUTION
     sampling_period: float = DEFAULT_PERIOD
-    """[ms]; 0 starts disabled."""
+    """Time between two samples [ms]; 0 starts disabled."""
     measure: Measure = Measure.CONTACT
     seed: int = 0
 
@@ -64,7 +64,7 @@ class TouchDeclaration:
         object.__setattr__(self, "sampling_period", sensor.get_sampling_period())
 
     def build(self) -> TouchSensor:
-        """The device that is declared."""
+        """Return the device that is declared."""
         return TouchSensor(
             self.type,
             name=self.name,
@@ -76,13 +76,13 @@ class TouchDeclaration:
         )
 
     def to_mjcf(self) -> str:
-        """Its entry, to be put into `<custom>`."""
+        """Return the entry for `<custom>`."""
         from xml.sax.saxutils import quoteattr  # Brings half of a web client along.
 
         return f"<text name={quoteattr(PREFIX + self.name)} data={quoteattr(self.to_text())}/>"
 
     def to_text(self) -> str:
-        """The `data` of its MJCF entry, before XML escapes; settings that have their default are left out."""
+        """Return the `data` of the MJCF entry, before XML escapes; default settings are left out."""
         words = {"type": str(self.type)}
         words |= {"site": self.site} if self.site else {"body": self.body or ""}
         if self.lookup_table != DEFAULT_TABLE:
@@ -99,7 +99,7 @@ class TouchDeclaration:
 
 
 def parse_touch(name: str, text: str, warn: Callable[[str], object] = warnings.warn) -> TouchDeclaration:
-    """The touch sensor that the entry `touch:NAME` declares; the grammar is `TouchDeclaration`'s.
+    """Return the touch sensor that the entry `touch:NAME` declares; see `TouchDeclaration` for the grammar.
 
     An unknown type means bumper, as in Webots, with a line to `warn`.
     """

@@ -16,7 +16,7 @@ class TouchHistory:
     """The last steps of one touch sensor."""
 
     def __init__(self, size: int, capacity: int = CAPACITY) -> None:
-        """`size`: values of the sensor, 1 or 3."""
+        """Allocate samples. `size`: values of the sensor, 1 or 3."""
         self._size = size
         self._capacity = capacity
         # Every row is written twice, a capacity apart, so that the last rows always lie in one piece.
@@ -47,7 +47,7 @@ class TouchHistory:
         self._peak = max(self._peak, self._stop)
 
     def find(self, time: float) -> int | None:
-        """Number of the step at a time [s]; None if it is not kept."""
+        """Return the number of the step at a time [s]; None if it is not kept."""
         times = self.times
         near = np.flatnonzero(np.abs(times - time) <= _SAME_TIME * max(1.0, abs(time)))
         return self.first + int(near[-1]) if near.size else None
@@ -78,7 +78,7 @@ class TouchHistory:
 
 
 def thin(times: Array, values: Array, first: int, point_count: int) -> tuple[Array, Array]:
-    """A curve of about as many points that keeps every peak: the smallest and largest value of each bin of steps.
+    """Return a curve of a number of points that keeps every peak: the smallest and largest value of each bin of steps.
 
     `times` and `values` are (n,), of steps that are numbered from `first`: bins begin at multiples of their width, so
     that a curve which scrolls keeps its shape.

@@ -113,10 +113,10 @@ class Host(Protocol):
 
 
 class TouchSensors:
-    """All touch sensors of an engine's first environment. The engine feeds them in every step."""
+    """Touch sensors of an engine's first environment. The engine feeds them in every step."""
 
     def __init__(self, engine: Host, forces: BodyForces | None = None) -> None:
-        """`forces`: the forces on bodies, if the engine is not MuJoCo."""
+        """Read the touch sensors. `forces`: forces on bodies, if the engine is not MuJoCo."""
         self.model: MjModel = engine.model
         self._engine = engine
         self._forces = forces or MujocoForces(engine.model, engine.data, engine.contact_data)
@@ -125,7 +125,7 @@ class TouchSensors:
         self.problems: list[str] = []
         """Entries that are wrong, a line each, with the file's line where it is known."""
         self.sensors: dict[str, SceneTouch] = {}
-        """By name: declared ones first, then MuJoCo's own, each in the scene's order."""
+        """Touch sensors by name: declared ones first, then MuJoCo's own, each in the scene's order."""
         native_count = len(_native_sensors(self.model))
         self._capacity = max(CAPACITY, _STEPS // max(1, native_count + len(list(_entries(self.model)))))
         for name, text in _entries(self.model):
@@ -165,7 +165,7 @@ class TouchSensors:
         return any(touch.enabled and not touch.native for touch in self)
 
     def device(self, name: str) -> TouchSensor:
-        """The device, up to date."""
+        """Return the device, updated to the last step."""
         touch = self[name]
         if touch.address is not None:
             touch.device.hold(self.data.sensordata[touch.address])
@@ -180,7 +180,7 @@ class TouchSensors:
         return self[name].true_force(self.pose(name)[1])
 
     def pose(self, name: str) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """A sensor's position [m], (3,), and its axes as columns, (3, 3), in the world."""
+        """Return a sensor's position [m], (3,), and its axes as columns, (3, 3), in the world."""
         touch, data = self[name], self._engine.contact_data()
         if touch.site is None:
             return data.xpos[touch.body], data.xmat[touch.body].reshape(3, 3)
@@ -233,7 +233,7 @@ class TouchSensors:
                 self._restart(touch)
 
     def add(self, declaration: TouchDeclaration) -> SceneTouch:
-        """A touch sensor that the scene does not have."""
+        """Return a new touch sensor that the scene does not have."""
         if declaration.name in self.sensors:
             raise SceneError(f"there is already a touch sensor named {declaration.name!r}")
         try:
@@ -271,7 +271,7 @@ class TouchSensors:
             self._replace(touch, self._place(touch.saved))
 
     def mark_saved(self, name: str) -> None:
-        """The scene file has the sensor as it is now."""
+        """Note that the scene file has the sensor as it is now."""
         self[name].saved = self[name].declaration
 
     def targets(self) -> list[tuple[str, str]]:
@@ -306,7 +306,7 @@ class TouchSensors:
             self.sensors[name] = SceneTouch(device, body, site, label, history, address=int(model.sensor_adr[i]))
 
     def _place(self, declaration: TouchDeclaration) -> SceneTouch:
-        """The declared device at its place; ValueError where there is none."""
+        """Return the declared device at its place. Raises ValueError if there is no such place."""
         model, name = self.model, declaration.name
         site = None
         if declaration.site is not None:
@@ -354,7 +354,7 @@ class TouchSensors:
 
 
 def _native_sensors(model: MjModel) -> list[int]:
-    """Ids of MuJoCo's own touch sensors."""
+    """Return the ids of MuJoCo's own touch sensors."""
     # As a number: numpy compares with a member of an enumeration one by one.
     found: list[int] = np.flatnonzero(model.sensor_type == int(mujoco.mjtSensor.mjSENS_TOUCH)).tolist()
     return found
@@ -377,7 +377,7 @@ def _find(names: list[str], kind: str, wanted: str, sensor: str) -> int:
 
 
 def _location(path: Path | None, name: str) -> str:
-    """`robot.xml:12: ` for the entry of that name; without a line where it is not found."""
+    """Return `robot.xml:12: ` for the entry of a name; without a line if it is not found."""
     if path is None:
         return ""
     try:

@@ -111,7 +111,7 @@ class FileDialog:
         try:
             entries = [entry for item in os.scandir(folder) if (entry := _entry(item)) is not None]
         except OSError as error:
-            self.trouble = f"{folder} cannot be read ({error.strerror or error})"
+            self.trouble = f"cannot read {folder} ({error.strerror or error})"
             return
         self.trouble = ""
         self.folder = folder
@@ -134,13 +134,13 @@ class FileDialog:
         return self._every_file or entry.path.suffix.lower() in self._suffixes
 
     def _show_place(self) -> None:
-        if ui.button(f"{icons.ICON_FA_ARROW_UP}###up", "The folder above"):
+        if ui.button(f"{icons.ICON_FA_ARROW_UP}###up", "Parent folder"):
             self.go_to(self.folder.parent)
         imgui.same_line(0, 4)
-        if ui.button(f"{icons.ICON_FA_HOUSE}###home", "Your home folder"):
+        if ui.button(f"{icons.ICON_FA_HOUSE}###home", "Home folder"):
             self.go_to(Path("~").expanduser())
         imgui.same_line(0, 4)
-        if ui.button(f"{icons.ICON_FA_ARROWS_ROTATE}###again", "Look at the folder again"):
+        if ui.button(f"{icons.ICON_FA_ARROWS_ROTATE}###again", "Read the folder again"):
             self.go_to(self.folder)
         imgui.same_line()
         imgui.align_text_to_frame_padding()
@@ -185,19 +185,19 @@ class FileDialog:
         if imgui.is_window_appearing():
             imgui.set_keyboard_focus_here()
         hints = {
-            Purpose.OPEN: "name or path of a scene: typing narrows the list",
+            Purpose.OPEN: "name or path; typing filters the list",
             Purpose.SAVE: "name or path of the file",
             Purpose.FOLDER: "this folder, or the path of another",
         }
         imgui.set_next_item_width(-1)
         flags = imgui.InputTextFlags_.enter_returns_true | imgui.InputTextFlags_.auto_select_all
         entered, name = imgui.input_text_with_hint("##name", hints[self._purpose], self.name, flags)
-        ui.tooltip("Enter chooses it")
+        ui.tooltip("Enter confirms")
         if name != self.name:
             self.name, self._typed, self.trouble, self._replaces = name, True, "", False
         if self._suffixes:
             text = f"all files, not only {' '.join(self._suffixes)}"
-            self._every_file = ui.checkbox(text, self._every_file, "List files of every kind")
+            self._every_file = ui.checkbox(text, self._every_file, "List all files")
             imgui.same_line()
         self._hidden = ui.checkbox("hidden", self._hidden, "List names that begin with a dot")
         imgui.same_line()
@@ -207,7 +207,7 @@ class FileDialog:
             imgui.close_current_popup()
         imgui.same_line()
         label = "Replace" if self._replaces else str(self._purpose)
-        if ui.button(f"{label}###accept", "Enter does the same", width) or entered:
+        if ui.button(f"{label}###accept", "Confirm (Enter)", width) or entered:
             self._confirm()
         if self.trouble:
             ui.paragraph(self.trouble, warning_color())
@@ -230,7 +230,7 @@ class FileDialog:
         try:
             is_folder, exists = path.is_dir(), path.exists()
         except OSError as error:
-            self.trouble = f"{printable(str(path))} cannot be read ({error.strerror or error})"
+            self.trouble = f"cannot read {printable(str(path))} ({error.strerror or error})"
             return
         if self._purpose is Purpose.FOLDER and not is_folder:
             self.trouble = f"{printable(str(path))} is not a folder"

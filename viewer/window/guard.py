@@ -68,7 +68,7 @@ class Guard:
         """Add a notice that a part of the window failed; not the same again within 30 s."""
         self.failures = [*self.failures, error][-_MOST_KEPT:]
         reason = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
-        text = f"{name} failed, the scene goes on ({reason})"
+        text = f"{name} failed; the simulation continues ({reason})"
         now = time.monotonic()
         if now - self._reported.get(text, -_REPEAT) >= _REPEAT:
             self._reported = {text: now} | {key: then for key, then in self._reported.items() if now - then < _REPEAT}

@@ -78,7 +78,7 @@ SIMULATION = (
     Binding(Key.equal, "=", "Faster", _on_session(lambda s: s.change_speed(1))),
     Binding(Key.n, "N", "Next event", _on_session(lambda s: s.go_to_event(1))),
     Binding(Key.n, "Shift+N", "Previous event", _on_session(lambda s: s.go_to_event(-1)), shift=True),
-    Binding(Key.b, "Ctrl+B", "Branch here: what if", lambda shell: shell.branch_here(), ctrl=True),
+    Binding(Key.b, "Ctrl+B", "Branch here", lambda shell: shell.branch_here(), ctrl=True),
     Binding(Key.comma, ",", "Previous environment", _on_session(lambda s: s.show_environment(s.env - 1))),
     Binding(Key.period, ".", "Next environment", _on_session(lambda s: s.show_environment(s.env + 1))),
     Binding(Key.o, "Ctrl+O", "Open a scene", lambda shell: shell.choose_scene(), ctrl=True),
@@ -96,7 +96,7 @@ CAMERA = (
     Binding(Key.left_bracket, "[", "Previous camera", _on_view(View.previous_camera)),
     Binding(Key.right_bracket, "]", "Next camera", _on_view(View.next_camera)),
     Binding(Key.escape, "Esc", "Free camera", _on_view(View.free_camera)),
-    Binding(Key.home, "Home", "Look at the selected body, or at all that moves", _on_session(Session.frame)),
+    Binding(Key.home, "Home", "Look at the selected body, or at all moving bodies", _on_session(Session.frame)),
     Binding(Key.a, "Ctrl+A", "Align the free camera", _on_view(View.align), ctrl=True),
     Binding(
         Key.page_up,
@@ -131,12 +131,10 @@ WINDOW = (
         lambda shell: shell.toggle_panel(INSPECTOR, SENSOR_EDITOR, CONTROLS),
         shift=True,
     ),
-    Binding(Key.f5, "F5", "Present: hide all panels, or bring them back", lambda shell: shell.toggle_presentation()),
+    Binding(Key.f5, "F5", "Presentation: hide or show all panels", lambda shell: shell.toggle_presentation()),
     Binding(Key.f4, "F4", "Sensors", lambda shell: shell.toggle_panel(SENSORS)),
-    Binding(Key.f10, "F10", "Menus by keyboard: arrows, Enter, Esc", lambda shell: go_to_menus()),
-    Binding(
-        Key.tab, "Ctrl+Tab", "Next panel by keyboard, Esc leaves it", lambda shell: go_to_panel(shell, 1), ctrl=True
-    ),
+    Binding(Key.f10, "F10", "Go to the menus; arrows, Enter, Esc", lambda shell: go_to_menus()),
+    Binding(Key.tab, "Ctrl+Tab", "Go to the next panel; Esc leaves it", lambda shell: go_to_panel(shell, 1), ctrl=True),
     Binding(Key.f1, "F1", "This help", _toggle_shown("help_shown")),
     Binding(Key.f2, "F2", "Simulation info", _toggle_shown("info_shown")),
     Binding(Key.f3, "F3", "Profiler", _toggle_shown("profiler_shown")),
@@ -160,8 +158,8 @@ GROUPS = tuple(
 BINDINGS = (*SIMULATION, *CONTACTS, *CAMERA, *SCENE, *WINDOW, *GROUPS)
 _GROUP_KEYS = (("0 to 5", "Geom groups"), ("Shift+0 to 5", "Site groups"))
 _PANEL_KEYS = (
-    ("Arrows, Tab", "There: to the next control"),
-    ("Space, Enter", "There: press, or turn by arrows; type"),
+    ("Arrows, Tab", "In a panel: go to the next control"),
+    ("Space, Enter", "In a panel: press, or change by arrows; type a number"),
 )
 _MOVING_KEYS = (
     *(Key.left_arrow, Key.right_arrow, Key.up_arrow, Key.down_arrow, Key.tab, Key.space, Key.enter),
@@ -171,9 +169,9 @@ _MOVING_KEYS = (
 _MOUSE = (
     ("Left drag", "Orbit"),
     ("Right drag", "Pan (Shift: in the horizontal plane)"),
-    ("Wheel, middle drag", "Zoom, the wheel towards the pointer"),
+    ("Wheel, middle drag", "Zoom; the wheel zooms to the pointer"),
     ("Left double click", "Select a body"),
-    ("Right click", "A body's menu"),
+    ("Right click", "Menu of a body"),
     ("Right double click", "Centre the view"),
     ("Ctrl+right double click", "Track a body"),
     ("Ctrl+left drag", "Turn the selected body"),

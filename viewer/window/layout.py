@@ -92,12 +92,12 @@ def prepare_settings(is_served: bool = False) -> tuple[bool, str | None]:
         elif path.exists() and not _is_sound(path.read_bytes()):
             aside = free_path(path.parent, f"{path.stem}-damaged", path.suffix)
             path.rename(aside)
-            return True, f"settings and layout are the defaults: the saved ones are damaged, and kept in {aside}"
+            return True, f"the saved settings were damaged and are reset; the old file is now {aside}"
         else:
             return True, None
     except OSError as error:
         reason = error.strerror or str(error)
-    return False, f"settings and layout are not kept: {path} cannot be used ({reason})"
+    return False, f"settings and layout will not be saved: cannot use {path} ({reason})"
 
 
 def _is_sound(saved: bytes) -> bool:

@@ -22,14 +22,13 @@ _IOErrorHandler = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p)
 _handler: Any = None
 """Reference that keeps the handler alive: X11 has only its address."""
 _NO_DISPLAY = (
-    "no display to open a window on; `contact-viewer SCENE --serve`, in Python `serve=True`, shows it in a browser, "
-    "`contact-viewer record SCENE` makes a video"
+    "there is no display to open a window on: use `contact-viewer SCENE --serve` (in Python `serve=True`) to show it "
+    "in a browser, or `contact-viewer record SCENE` to make a video"
 )
 
 _CORE_PROFILE = (
-    "this program opened a Hello ImGui window with an OpenGL core profile before, all later ones get the same, and "
-    "MuJoCo cannot draw there: open this one first, or use launch_passive or launch(serve=True), which have a process "
-    "of their own"
+    "this program opened a Hello ImGui window with an OpenGL core profile before, and MuJoCo cannot draw in the later "
+    "ones: open this window first, or use launch_passive or launch(serve=True), which use another process"
 )
 
 _window = threading.Lock()
@@ -53,7 +52,7 @@ def failed_window(error: RuntimeError) -> Exception:
 def only_window() -> Iterator[None]:
     """Hold the lock for the only window of this process. The window's libraries would crash with a second one."""
     if not _window.acquire(blocking=False):
-        raise DisplayError("this program has a window already, and can have one at a time: close it, or start another")
+        raise DisplayError("this process already has a window, and can have only one: close it, or use another process")
     try:
         yield
     finally:
@@ -140,7 +139,7 @@ def use_null_display() -> None:
     os.environ["PYOPENGL_PLATFORM"] = "egl"
     glfw.init_hint(glfw.PLATFORM, glfw.PLATFORM_NULL)
     if not glfw.init():
-        raise SceneError("the window library has no platform without a display")
+        raise SceneError("GLFW cannot open a window without a display here")
     glfw.window_hint(glfw.CONTEXT_CREATION_API, glfw.EGL_CONTEXT_API)
 
 

@@ -51,7 +51,7 @@ class Viewport:
         return inside and not io.want_capture_mouse
 
     def is_clicked(self, button: int = LEFT) -> bool:
-        """True if a button was pressed and released over the scene, without a drag in between."""
+        """Return True if a button was pressed and released over the scene, without a drag in between."""
         travel = imgui.get_mouse_drag_delta(button, 0.0)
         still = abs(travel.x) + abs(travel.y) < CLICK_TRAVEL
         return self.hovered and imgui.is_mouse_released(button) and still

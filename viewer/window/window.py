@@ -72,7 +72,7 @@ class Window(Shell):
             "Notices": lambda: show_notices(app.notices, self.viewport),
             "The help": lambda: show_help(self),
             "The help page": lambda: show_help_page(self),
-            "The figures": lambda: show_info(app.session, self.viewport) if self.info_shown else None,
+            "The simulation info": lambda: show_info(app.session, self.viewport) if self.info_shown else None,
             "The profiler": lambda: self._profiler.show(self.viewport) if self.profiler_shown else None,
             "The body's menu": lambda: self._body_menu.show(self),
             "The file dialog": self.files.show,
@@ -100,7 +100,7 @@ class Window(Shell):
         calls.show_gui = self._show_overlays
         calls.before_swap = self._finish_frame
         if self.audience is not None:
-            calls.pre_new_frame = self.guard.call("Input from afar", self.audience.before_frame)
+            calls.pre_new_frame = self.guard.call("Browser input", self.audience.before_frame)
         calls.before_exit = self._at_ends(self.close)
         self.params = params
         return params
@@ -189,7 +189,7 @@ class Window(Shell):
     def _drop(self, _: Any, paths: list[str]) -> None:
         """Open the first file that was dropped on the window."""
         if paths and self.app.session.why_not(Change.SCENE) is None:
-            self.guard.attempt("Opening what was dropped", lambda: self.app.open_scene(paths[0]))
+            self.guard.attempt("Opening the dropped file", lambda: self.app.open_scene(paths[0]))
 
     def _advance(self) -> None:
         """Handle input and advance the simulation, before anything is drawn."""

@@ -170,7 +170,7 @@ def test_a_branch_has_another_constant_of_the_controller(tmp_path: Path) -> None
         wait(ctx, lambda: entry.run.shown.time == app.session.engine.time)
         assert entry.run.shown.data.xfrc_applied[1, 0] == 7.5
         assert entry.run.newest_time == pytest.approx(0.6)
-        assert any("asked again" in note for note in entry.notes)
+        assert any("called again" in note for note in entry.notes)
         # Another quantity has its own objects again.
         window.branch_here("friction", "floor")
         ctx.yield_(3)

@@ -88,4 +88,4 @@ def test_first_steps_name_the_button_that_pulls() -> None:
     pull = texts[texts.index("Pull the selected body") - 1]
     assert pull == "Ctrl+right drag"
     assert any(f"{pull} pulls it" in text for text in texts)
-    assert "A body's menu" in texts
+    assert "Menu of a body" in texts

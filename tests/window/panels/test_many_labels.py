@@ -38,7 +38,7 @@ def drawn_labels() -> Iterator[list[str]]:
     draw = picking._outlined
 
     def note(*arguments: Any) -> None:
-        texts.append(arguments[2])
+        texts.append(arguments[3])
         draw(*arguments)
 
     with patch.object(picking, "_outlined", note):

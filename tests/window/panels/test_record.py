@@ -26,7 +26,7 @@ def test_folder_size_and_rate_are_chosen_in_the_dialog(tmp_path: Path) -> None:
         ctx.item_click("//###files/###accept")
         ctx.yield_(3)
         ctx.item_click("//$FOCUSED/size")
-        ctx.item_click("//$FOCUSED/480 lines")
+        ctx.item_click("//$FOCUSED/480p")
         ctx.item_click("//$FOCUSED/frames\\/s")
         ctx.item_click("//$FOCUSED/15")
         ctx.item_click("//$FOCUSED/style")

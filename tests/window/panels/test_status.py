@@ -56,7 +56,7 @@ def test_contacts_are_counted_once_and_the_balance_names_what_moves_together(tmp
         assert has_legend()
         for key in (imgui.Key.c, imgui.Key.f):
             ctx.key_press(key)
-        assert "1 contact, points and forces are off (C, F)" in "\n".join(texts(ctx))
+        assert "1 contact, points and forces are hidden (C, F)" in "\n".join(texts(ctx))
         assert not has_legend()
 
     drive(window, test)

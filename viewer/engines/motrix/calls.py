@@ -13,7 +13,7 @@ MISSING = "MotrixSim is not installed: pip install contact-viewer[motrix]"
 
 
 def import_motrixsim() -> Any:
-    """The motrixsim package; SceneError where it is missing."""
+    """Return the motrixsim package. Raises SceneError if it is not installed."""
     try:
         with redirect_stderr(None):
             import motrixsim
@@ -26,14 +26,14 @@ def import_motrixsim() -> Any:
 
 @contextmanager
 def loading_calls(path: Path) -> Iterator[list[str]]:
-    """Calls that load a scene. Yields the lines of the engine's log, which are there when the calls are over."""
+    """Guard calls that load a scene. Yields the lines of the engine's log, complete after the `with` block."""
     with _translated(f"MotrixSim cannot load {path}", SceneError), capture_stderr() as log:
         yield log
 
 
 @contextmanager
 def running_calls(what: str) -> Iterator[None]:
-    """Calls that step a scene or read it."""
+    """Guard calls that step or read a scene."""
     # A panic prints its stack to standard error.
     with _translated(f"MotrixSim failed to {what}", EngineError), redirect_stderr(None):
         yield
@@ -41,7 +41,7 @@ def running_calls(what: str) -> Iterator[None]:
 
 @contextmanager
 def _translated(failure: str, kind: type[SceneError]) -> Iterator[None]:
-    """The engine's exceptions, and its panics, which are not Exceptions, as one line with its own message."""
+    """Turn the engine's exceptions, and its panics, which are not Exceptions, into an error of one line."""
     try:
         yield
     except (SceneError, KeyboardInterrupt, SystemExit, GeneratorExit):

@@ -129,11 +129,11 @@ class PictureCopy:
 
 
 def _motrix_pose(position: NDArray[np.float64], quaternion: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Position and quaternion as MotrixSim has them, (7,)."""
+    """Return position and quaternion in MotrixSim's order, (7,)."""
     return np.concatenate([position, np.roll(quaternion, -1)])
 
 
 def _columns(pairs: list[tuple[int, int]]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Places in MuJoCo and in MotrixSim, each in an array."""
+    """Return the indices of joints in MuJoCo and in MotrixSim."""
     table = np.array(pairs, np.intp).reshape(-1, 2)
     return table[:, 0], table[:, 1]

@@ -35,7 +35,7 @@ _MOST_ALONE = 100
 
 
 def check(path: Path, model: MjModel, declared: Sequence[Declaration]) -> dict[str, Portability]:
-    """The verdict on each sensor of a scene file: asked of MotrixSim where it is installed, else predicted."""
+    """Return the verdict on each sensor of a scene file: by MotrixSim if it is installed, else predicted."""
     predicted = {declaration.name: predict(model, declaration) for declaration in declared}
     if not declared or find_spec("motrixsim") is None:
         return predicted
@@ -55,7 +55,7 @@ def drop_look(root: Element, error: str) -> str | None:
 
 
 def predict(model: MjModel, declared: Declaration) -> Portability:
-    """The verdict by the rules that MotrixSim 0.10 was seen to follow."""
+    """Return the verdict by the rules that MotrixSim 0.10 was observed to follow."""
     i = declared.sensor_id
     (first, first_id), (second, second_id) = sensor_targets(model, i)
     velocities = [field for field in declared.layout.fields if field not in Style.MOTRIX.fields]
@@ -84,7 +84,7 @@ def predict(model: MjModel, declared: Declaration) -> Portability:
 def _verify_apart(
     path: Path, declared: Sequence[Declaration], predicted: dict[str, Portability], scene_error: str
 ) -> dict[str, Portability]:
-    """Verdicts for a scene that MotrixSim refuses: it is asked again with only some of the sensors."""
+    """Return verdicts for a scene that MotrixSim refuses, by trying it with only some of the sensors."""
     try:
         root = read_mjcf(path)
     except (OSError, ParseError):
@@ -125,7 +125,7 @@ def _verify_apart(
 
 
 def _observed(declared: Declaration, predicted: dict[str, Portability], scene: ProbedScene) -> Portability:
-    """The verdict on a sensor in a scene that holds it."""
+    """Return the verdict on a sensor in a scene that contains it."""
     expected = predicted[declared.name]
     if scene.error is not None:
         return Portability(Verdict.REFUSE, _explained(expected, Verdict.REFUSE, scene.error), verified=True)
@@ -196,7 +196,7 @@ def _notes(model: MjModel, declared: Declaration, kind: int, targets: list[NDArr
 
 
 def _covered(model: MjModel, kind: int, target: int) -> NDArray[np.bool_]:
-    """Geoms that MotrixSim takes a target for, (ngeom,)."""
+    """Return True for the geoms that MotrixSim uses as a target, (ngeom,)."""
     if kind == _OBJECTS.mjOBJ_GEOM:
         return np.arange(model.ngeom) == target
     bodies = np.arange(model.nbody) == target

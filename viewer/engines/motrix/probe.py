@@ -10,7 +10,7 @@ from typing import Any
 from ...processes import Job, Limits, Worker, capture_stderr, describe_signal, run_job
 
 _LIMITS = Limits(time=120.0, memory=None)
-"""For all scenes of one process."""
+"""Limits of a process, for all its scenes together."""
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,7 @@ class ProbedScene:
     """Lines that the engine wrote while it loaded the scene."""
 
     def line_about(self, name: str) -> str:
-        """The first line of the log that has a sensor's name among its words; empty if none has."""
+        """Return the first line of the log that has a sensor's name among its words; empty if none has."""
         if " " in name:
             return next((line for line in self.log if f" {name} " in line), "")
         return self._first_lines.get(name, "")
@@ -45,7 +45,7 @@ class Probe:
         self._worker = Worker(__name__, scenes, _LIMITS)
 
     def results(self) -> list[ProbedScene]:
-        """One result a scene."""
+        """Return one result per scene."""
         try:
             self._worker.wait()
             results = [_result(answer) for answer in self._worker.results]
@@ -80,7 +80,7 @@ def _result(answer: dict[str, Any]) -> ProbedScene:
 
 
 def _work(job: Job) -> None:
-    """Reply with what became of each scene."""
+    """Reply with the result of each scene."""
     import motrixsim
 
     for scene in job.request:

@@ -88,7 +88,7 @@ class SensorReader:
         return replace(batch, found=batch.filled.sum(dtype=batch.found.dtype))
 
     def details(self, name: str, env: int = 0) -> ContactDetails:
-        """The geoms of each slot; MotrixSim does not report with which friction they touch."""
+        """Return the geoms of each slot; MotrixSim does not report their friction."""
         batch, motrix = self._one(self.contacts(name), env), self._sources[name]
         geoms = [("", "")] * len(batch.filled)
         if not batch.in_world_frame:
@@ -112,13 +112,13 @@ class SensorReader:
             return self._model.get_sensor_value(name, self._state())
 
     def _single(self, motrix: MotrixSensor, mode: Reduce) -> ContactBatch:
-        """The contacts that a sensor matches, as one of the other modes ranks them, with slots to spare."""
+        """Return the contacts that a sensor matches, ranked as in one of the other modes, with slots to spare."""
         key, layout = motrix.companions[mode]
         batch = layout.decode(self._values(key))
         return self._turn(batch, motrix) if layout.pair_order is PairOrder.MIXED else batch
 
     def _turn(self, batch: ContactBatch, motrix: MotrixSensor) -> ContactBatch:
-        """Contacts of pairs in both orders, with those corrected that the reversed pairs' own sensors report too."""
+        """Return the contacts of pairs in both orders, corrected where sensors of reversed pairs report them too."""
         reported = _identity(batch)[..., :, np.newaxis, :]
         turned = np.zeros_like(batch.filled)
         for key, layout in motrix.turned:
@@ -128,7 +128,7 @@ class SensorReader:
         return correct_contacts(batch, turned)
 
     def _net(self, motrix: MotrixSensor) -> ContactBatch:
-        """The net contact, added up from single ones where MotrixSim's own sum means nothing."""
+        """Return the net contact as a sum of single ones, if MotrixSim's own sum is not valid."""
         key, layout = motrix.companions[Reduce.NETFORCE]
         batch = layout.decode(self._values(key))
         if batch.force is not None and not np.isnan(batch.force).any():
@@ -141,7 +141,7 @@ class SensorReader:
         return batch if self.num_envs == 1 else batch.at(env)
 
     def _pairs_of(self, batch: ContactBatch, slots: NDArray[np.intp], motrix: MotrixSensor) -> list[tuple[str, str]]:
-        """The geoms of some slots, joined with the engine's contact list by distance and normal.
+        """Return the geoms of some slots, found in the engine's contact list by distance and normal.
 
         Empty where several pairs would fit, and with several environments, for which there is no such list.
         """
@@ -175,7 +175,7 @@ def _row_layout(slots: int, reduce: Reduce) -> ContactLayout:
 
 
 def _identity(batch: ContactBatch) -> Array:
-    """Numbers by which two sensors' reports of one contact are known to be of the same, (..., slots, 6)."""
+    """Return numbers that are equal for the same contact in the arrays of two sensors, (..., slots, 6)."""
     assert batch.pos is not None
     assert batch.force is not None
     return np.concatenate([batch.pos, batch.force], axis=-1)
@@ -220,7 +220,7 @@ class MotrixForces:
         return BodyContacts(force, found)
 
     def mount(self, body: int) -> NDArray[np.float64]:
-        raise NotImplementedError("MotrixSim does not report what a link passes on to its parent")
+        raise NotImplementedError("MotrixSim does not report the force that a link passes to its parent")
 
     def contact_points(self, body: int) -> NDArray[np.float64]:
         return np.zeros((0, 3))

@@ -38,7 +38,7 @@ class MotrixSensor:
     layout: ContactLayout
     """Layout of the sensor's own array."""
     companions: dict[Reduce, tuple[str, ContactLayout]]
-    """For each reduce mode the name and layout of a sensor with all fields and some slots to spare."""
+    """Name and layout of a sensor with all fields and some slots to spare, for each reduce mode."""
     turned: tuple[tuple[str, ContactLayout], ...]
     """Sensors of its reversed pairs, where only some are."""
     geoms: tuple[tuple[str, str], ...]
@@ -188,7 +188,7 @@ def _collider_geoms(model: Any) -> dict[int, str]:
 
 
 def _turned_geoms(pairs: list[tuple[int, int]], geoms: dict[int, str]) -> list[tuple[str, str]]:
-    """Geoms of the reversed pairs of a sensor of mixed order; none for other sensors."""
+    """Return the geoms of the reversed pairs of a sensor of mixed order; none for other sensors."""
     if PairOrder.of(pairs) is not PairOrder.MIXED:
         return []
     return sorted({(geoms[first], geoms[second]) for first, second in pairs if first > second})

@@ -50,7 +50,7 @@ _RK4 = int(mujoco.mjtIntegrator.mjINT_RK4)
 
 
 def open_scene(scene: Any, num_envs: int = 1, change: Callable[[MjModel], object] | None = None) -> "MujocoEngine":
-    """A scene file, a scene that was opened before, or a compiled model, which is left as it is, but for `change`."""
+    """Return a scene from a file, an opened scene, or a compiled model, which is changed by `change` alone."""
     if isinstance(scene, mujoco.MjModel):
         scene = LoadedScene(None, scene, owned=False)
     scene = scene if isinstance(scene, LoadedScene) else open_safely(scene)
@@ -181,7 +181,7 @@ class MujocoEngine(SensorReader):
         self.touch_sensors.after_step(self)
 
     def _plain_stepper(self) -> Callable[[], object]:
-        """Steps one environment without touch sensors."""
+        """Return a function that steps one environment without touch sensors."""
         model, data, mj_step = self.model, self.data, mujoco.mj_step
         options, runge_kutta, step_in_stages = self._options, _RK4, self.first_stages.step
         before = data.time
@@ -219,7 +219,8 @@ class MujocoEngine(SensorReader):
             raise divergence(model, datas[fallen[0]], before, f"MuJoCo reset {where}")
 
     def _failure(self, error: mujoco.FatalError, time: float) -> EngineError:
-        """For an error in a step that began at a time [s]. What the step took of MuJoCo's memory is given back."""
+        """Return the exception for an error in a step that began at a time [s]. Memory that the step allocated in
+        MuJoCo is freed."""
         for data in self._datas:
             mujoco.mj_resetData(self.model, data)
         return failure(error, time)
@@ -242,7 +243,7 @@ class MujocoEngine(SensorReader):
         self.touch_sensors.after_reset(self)
 
     def adopt_state(self, other: Engine) -> bool:
-        """Adopt the state of another engine: possible if the models have the same joints and as many environments."""
+        """Adopt the state of another engine; possible if the models have the same joints and number of environments."""
         if not isinstance(other, MujocoEngine) or self.num_envs != other.num_envs:
             return False
         if not can_adopt(self.model, other.model):
@@ -390,7 +391,7 @@ def _help(jobs: SimpleQueue[_Job], done: SimpleQueue[BaseException | None]) -> N
 
 
 def _work_through(work: Work, waiting: Iterator[Any]) -> BaseException | None:
-    """Work on items as long as there are any; the error that ended it."""
+    """Process items until there are none left; return the error that ended it, or None."""
     try:
         for item in waiting:
             work(item)

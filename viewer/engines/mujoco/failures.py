@@ -34,12 +34,12 @@ _UNSTABLE = "the simulation became unstable after"
 
 
 def failure(error: mujoco.FatalError, time: float) -> EngineError:
-    """For an error that ended a step which began at a time [s]."""
+    """Return the exception for an error in a step that began at a time [s]."""
     return EngineError(f"MuJoCo failed at {time:.3f} s: {one_line(error)}")
 
 
 def divergence(model: MjModel, data: MjData, time: float, outcome: str) -> UnstableError:
-    """For a state that MuJoCo has just reset, in a step which began at a time [s]."""
+    """Return the exception for a state that MuJoCo has just reset, in a step that began at a time [s]."""
     for warning in _BAD:
         entry = data.warning[warning]
         if entry.number and entry.lastinfo >= 0:
@@ -85,7 +85,7 @@ def contacts_text(model: MjModel, data: MjData) -> str:
 
 
 def _joint_of(model: MjModel, place: int, what: str) -> str:
-    """The joint that a number in `qpos` or `qvel` belongs to, in words, if it has a name."""
+    """Return the joint of a number in `qpos` or `qvel`, as text, if it has a name."""
     starts = model.jnt_qposadr if what == "position" else model.jnt_dofadr
     joint = int(np.searchsorted(starts, place, side="right")) - 1
     name = read_names(model, "jnt")[joint]
@@ -99,7 +99,7 @@ class WarningWatch:
         self._reported: set[int] = set()
 
     def news(self, model: MjModel, data: MjData) -> str | None:
-        """A kind of warning that was not reported since the last `restart`."""
+        """Return a kind of warning that was not reported since the last `restart`; None if there is none."""
         warnings = data.warning
         # This is asked in every frame, of every environment.
         if not any(numbers := warnings.number.tolist()):
@@ -129,7 +129,7 @@ def _explained(model: MjModel, warning: int, info: int) -> str:
 
 
 def _position_bodies(model: MjModel) -> list[int]:
-    """The body that each number in `qpos` belongs to."""
+    """Return the body of each number in `qpos`."""
     ends = [*model.jnt_qposadr[1:], model.nq]
     spans = zip(model.jnt_qposadr, ends, model.jnt_bodyid, strict=True) if model.njnt else ()
     return [int(body) for start, stop, body in spans for _ in range(start, stop)]

@@ -112,7 +112,7 @@ class _MissingForces:
         parts = state_parts(model)
         self._qpos, self._qvel = parts["qpos"], parts["qvel"]
         self._inverse: MjData | None = None
-        """For inverse dynamics, made when first needed."""
+        """Data for inverse dynamics, made when first needed."""
 
     def distance(self, reached: Row, row: ArrivedRow, count: int) -> float:
         """Compare forces by the accelerations that they cause, weighed with the inertia."""

@@ -42,7 +42,7 @@ class ModelVersions:
             self._known.pop(next(iter(self._known)))
 
     def content(self, number: int) -> bytes:
-        """All values of a version, as they were given to `add`."""
+        """Return all values of a version, as they were passed to `add`."""
         known = self._known[number]
         return b"".join(known.get(place, base) for place, base in enumerate(self._base))
 
@@ -63,7 +63,8 @@ class ModelVersions:
         self.current = number
 
     def for_model(self, model: MjModel) -> "ModelVersions":
-        """The same versions of another model, which has the values with which this one began but for its sensors."""
+        """Return the same versions for another model, whose values are those of the first version except for its
+        sensors."""
         other = ModelVersions(model)
         other._base, other._known, other.newest = self._base, self._known, self.newest
         other._known = dict(self._known)

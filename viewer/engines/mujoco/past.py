@@ -106,14 +106,14 @@ _MOTION = ("qpos", "qvel", "act", "ctrl", "qacc_warmstart")
 
 
 def can_adopt(model: MjModel, before: MjModel) -> bool:
-    """True if two models have the same joints and actuators."""
+    """Return True if two models have the same joints and actuators."""
     same = all(np.array_equal(getattr(model, name), getattr(before, name)) for name in ("jnt_type", "jnt_bodyid"))
     named = read_names(model, "jnt") == read_names(before, "jnt")
     return same and named and model.na == before.na and model.nu == before.nu
 
 
 def is_same_state(model: MjModel, data: MjData, before: MjModel, old: MjData) -> bool:
-    """True if nothing but the histories of sensors differs."""
+    """Return True if nothing but the histories of sensors differs."""
     return _state_of(model, data).tobytes() == _state_of(before, old).tobytes()
 
 

@@ -38,7 +38,7 @@ class ArrivedRow:
     version: int = 0
     """Version of the loop's model when it was last checked before the row was written. It may have changed since."""
     number: int = 0
-    """Counts all rows."""
+    """Number of the row, counted from the first one."""
     trouble: tuple[int, int] | None = None
     """Warning and index in the state, for the first row after MuJoCo reset the loop's data; None for other rows."""
 
@@ -275,7 +275,7 @@ class Resimulator:
         return None
 
     def _is_no_state(self, row: ArrivedRow) -> bool:
-        """True for a row whose positions or velocities are not finite, which is left out."""
+        """Return True for a row whose positions or velocities are not finite, which is left out."""
         qpos, qvel = row.state[self._positions], row.state[self._velocities]
         if np.isfinite(qpos.sum() + qvel.sum()):
             self._is_bad = False

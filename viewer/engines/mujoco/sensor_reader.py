@@ -43,13 +43,13 @@ class _Readout:
     """Columns and matcher with which one sensor is read."""
 
     sensor_id: int | None
-    """Number of the declared sensor; None for virtual sensors."""
+    """Id of the sensor in the model; None for virtual sensors."""
     companion_id: int | None
     model: MjModel
     delayed: bool = False
     """True if the array is older than the contact list."""
     joined: tuple[int, ...] = ()
-    """All sensors that it is joined of, if it is."""
+    """Ids of the sensors that it is joined from, if it is."""
     place: tuple[slice, SpreadLayout] | None = None
     """Columns of the contacts in `sensordata`, and their layout there."""
 
@@ -221,7 +221,7 @@ class SensorReader(SensorValues):
         return self._reconstruct(sensor._replace(layout=layout), self._readouts[name])
 
     def sensor_id(self, name: str) -> int | None:
-        """Number of the declared sensor in the model; None for one that the viewer made."""
+        """Return the id of the declared sensor in the model; None for a sensor that the viewer made."""
         self._sensors.position(name)
         return self._readouts[name].sensor_id
 
@@ -263,19 +263,19 @@ class SensorReader(SensorValues):
         return self._sensors[_WATCH_ALL]
 
     def _watcher(self) -> int | None:
-        """The sensor of the model that reports all contacts, if there is one and it is up to date after every step."""
+        """Return the model's sensor of all contacts, if there is one that is computed in every step."""
         options = self.model.opt
         off = options.enableflags & SLEEP or options.disableflags & mujoco.mjtDisableBit.mjDSBL_SENSOR
         names = read_names(self.model, "sensor")
         return names.index(WATCHER) if WATCHER in names and not len(self._sensors) and not off else None
 
     def _fitted(self, name: str) -> ContactSensor:
-        """A sensor, with a slot for every contact if it is the one that watches all."""
+        """Return a sensor, with a slot for every contact if it is the one that watches all."""
         sensor = self.sensors[name]
         return self._fit(self._most_contacts()) if sensor.virtual and not self._watched else sensor
 
     def _fit(self, needed: int) -> ContactSensor:
-        """The sensor that watches all, with slots for this many contacts at least."""
+        """Return the sensor that watches all, with slots for a number of contacts at least."""
         sensor = self._sensors[_WATCH_ALL]
         if needed > sensor.slots:
             # Twice as many at least, because contacts come one by one, and readers of sensors plan for the slots.
@@ -362,7 +362,7 @@ class SensorReader(SensorValues):
                     values[:] = layout.encode(replace(batch, linvel=rebuilt.linvel, angvel=rebuilt.angvel))
 
     def _values(self, sensor_id: int) -> Array:
-        """A sensor's values now, (size,) or (num_envs, size)."""
+        """Return a sensor's values now, (size,) or (num_envs, size)."""
         views = self._views.get(sensor_id)
         if views is None:
             columns = self._columns(sensor_id)

@@ -131,7 +131,7 @@ class FirstStages:
         self._ends[env] = None
 
     def data(self, env: int = 0) -> MjData:
-        """The mjData of an environment, or one that is computed; the next step makes it out of date."""
+        """Return the mjData of an environment, or one that is computed; it is valid until the next step."""
         data = self._datas[env]
         # The start of a step that another program took is not known.
         if self._ends[env] is None or self._ends[env] != data.time:

@@ -103,7 +103,7 @@ class MujocoSubsteps:
         return Crossing(float(self._data.time), distance, velocity)
 
     def _distance(self, pair_id: int, state: State, part: float) -> float:
-        """Distance after a part of the step from a state [m]."""
+        """Return the distance after a part of the step from a state [m]."""
         data = self._data
         mujoco.mj_setState(self._model, data, state, STATE)
         mujoco.mj_setState(self._model, data, self._inputs, _INPUTS)
@@ -114,20 +114,20 @@ class MujocoSubsteps:
         return self._distances.distance(data, pair_id)
 
     def _is_at(self, state: State) -> bool:
-        """True if our own state is a saved one: the simulation was not changed between two steps."""
+        """Return True if the present state is the saved one: the simulation was not changed between two steps."""
         ours, saved = self._physics
         mujoco.mj_getState(self._model, self._data, ours, _PHYSICS)
         mujoco.mj_extractState(self._model, state, STATE, saved, _PHYSICS)
         return bool(np.allclose(ours, saved, rtol=0, atol=_SAME))
 
     def _velocity(self, pair_id: int, distance: float) -> float:
-        """Rate of change of the distance measured last, in our own state [m/s]; NaN where geoms touch."""
+        """Return the rate of change of the distance measured last, in the present state [m/s]; NaN if geoms touch."""
         mujoco.mj_comPos(self._model, self._data)
         mujoco.mj_comVel(self._model, self._data)
         return self._distances.velocity(self._data, pair_id, distance)
 
     def _touching_velocity(self, pair_id: int, direction: Vector | None) -> float:
-        """The same where geoms touch, which have to be moved apart to see in which direction they do."""
+        """Return the rate of change of the distance of touching geoms [m/s], which are moved apart to measure it."""
         if direction is None:
             return math.nan
         return self._velocity(pair_id, self._distances.distance_apart(self._data, pair_id, _APART, direction))

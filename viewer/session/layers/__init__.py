@@ -126,12 +126,12 @@ def legend_notes(session: Session) -> list[str]:
         elif selected is not None and session.visible.get(selected) and named:
             notes += [f"force on 2: {_short(second)}", f"by 1: {_short(first)}"]
         else:
-            notes.append("force on what moves" if of_all else "force on object 2, from object 1")
+            notes.append("force on the moving body" if of_all else "force on object 2, from object 1")
     if session.cut.arrows:
         arrows = "1 arrow leaves" if session.cut.arrows == 1 else f"{session.cut.arrows} arrows leave"
-        notes.append(f"{arrows} the picture: {force_text(session.cut.strongest)}")
+        notes.append(f"{arrows} the view: {force_text(session.cut.strongest)}")
     if session.force_scale.misses_contacts and (session.settings.gizmos.points or session.settings.gizmos.forces):
-        notes.append("most contacts are outside the picture")
+        notes.append("most contacts are outside the view")
     beside = session.beside if session.settings.gizmos.beside else []
     for run in beside:
         if not len(run.engine.sensors):

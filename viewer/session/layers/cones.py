@@ -83,8 +83,8 @@ LAYERS = [
     Layer(
         "cones",
         "Friction cones",
-        "How far each contact's force may lean before it slips, in the newest step:\n"
-        "inside the rim it sticks or creeps, on the rim it slides",
+        "Friction cone of each contact in the newest step: inside the rim the contact\nsticks or creeps, on the rim "
+        "it slides",
         own_row=True,
         glyphs=_contact_cones,
         legend=_legend,

@@ -87,7 +87,7 @@ LAYERS = [
         needs="forces",
         arrows=_TANGENTS,
     ),
-    Layer("total", "Total", "The whole contact force as one arrow", needs="forces", arrows=(_TOTAL,)),
+    Layer("total", "Total", "Total contact force as one arrow", needs="forces", arrows=(_TOTAL,)),
     Layer(needs="forces", unless="total", arrows=(_NET,)),
     Layer(
         "torque",

@@ -53,8 +53,8 @@ LAYERS = [
     Layer(
         "force_kinds",
         "Forces by kind",
-        "Gravity, contacts, actuators, springs, limits and all else that acts on the selected body,\n"
-        "else on the heaviest robot, at its centre of mass: they sum to m·a",
+        "Gravity, contacts, actuators, springs, limits and other forces on the selected body, else on\nthe heaviest "
+        "robot, at its centre of mass: they sum to m·a",
         own_row=True,
         glyphs=_arrows,
         strongest=_strongest,

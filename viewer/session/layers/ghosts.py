@@ -69,14 +69,12 @@ def _beside_legend(context: DrawContext) -> list[LegendEntry]:
 
 
 LAYERS = [
-    Layer(
-        "dropped", "Dropped", "Ghosts of contacts without a slot, points of those without a sensor", contacts=_dropped
-    ),
+    Layer("dropped", "Dropped", "Contacts without a slot, and points of contacts without a sensor", contacts=_dropped),
     Layer(glyphs=_unwatched),
     Layer(
         "beside",
         "Runs beside",
-        "Contacts of the run beside this one, in one colour that nothing else has",
+        "Contacts of the run beside, in a colour of their own",
         applies=lambda session: bool(session.beside),
         contacts=_beside,
         legend=_beside_legend,
@@ -84,11 +82,11 @@ LAYERS = [
     Layer(
         "beside_bodies",
         "Its bodies",
-        "Bodies of the run beside this one, where they are elsewhere",
+        "Bodies of the run beside that are at another place",
         needs="beside",
         applies=lambda session: bool(session.beside),
         geoms=_bodies_beside,
     ),
     # The window draws labels, because text is no glyph.
-    Layer("labels", "Labels", "The force of each contact in newtons beside it"),
+    Layer("labels", "Labels", "Force of each contact [N] as a number"),
 ]

@@ -87,7 +87,7 @@ LAYERS = [
     Layer(
         "pressure",
         "Pressure centre",
-        "Centre of pressure of each sensor: the mean place of its contacts, weighted by their normal force",
+        "Centre of pressure of each sensor: mean position of its contacts, weighted by normal force",
         glyphs=_pressures,
         legend=_pressure_legend,
     ),

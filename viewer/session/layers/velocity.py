@@ -32,8 +32,8 @@ LAYERS = [
     Layer(
         "slip_velocity",
         "Slip velocity",
-        "How the surfaces of a contact move over each other, whether it slides or creeps.\n"
-        "On a scale of its own: each factor of 10 above 1 um/s makes the arrow longer by as much",
+        "Velocity of the two surfaces relative to each other, sliding or creeping.\nThe scale is "
+        "logarithmic: each factor of 10 above 1 um/s adds the same length",
         own_row=True,
         arrows=(_ARROW,),
     )

@@ -19,20 +19,23 @@ _DIGITS = "-0000.000"
 _LONGEST = 28
 """Most letters of a name that are shown."""
 _PAIRS = (
-    ui.Heading("this body", "", "The force acts by this one", left=True),
-    ui.Heading("presses on", "", "... on this one; right-click to exclude the pair", left=True),
+    ui.Heading("this body", "", "Body that exerts the force", left=True),
+    ui.Heading("presses on", "", "Body that the force acts on; right-click to exclude the pair", left=True),
     ui.Heading("normal [N]", _DIGITS, "Sum of the normal forces of their contacts"),
     *(ui.Heading(f"{axis} [N]", _DIGITS, "Force on the second body, world axes") for axis in "xyz"),
-    ui.Heading("contacts", "contacts", "How many"),
+    ui.Heading("contacts", "contacts", "Number of contacts"),
     ui.Heading(
-        "moves", "slides 00.0 mm/s", "How the surfaces move against each other at the step that is shown", left=True
+        "moves",
+        "slides 00.0 mm/s",
+        "Sliding or creeping at the shown step, and the largest speed since it began",
+        left=True,
     ),
-    ui.Heading("slid [mm]", _DIGITS, "How far they have slid so far, all times of sliding together"),
+    ui.Heading("slid [mm]", _DIGITS, "Distance slid so far, in total"),
 )
 _START = (
     ui.Heading("body", "", "", left=True),
     ui.Heading("touches", "", "Right-click to exclude the pair", left=True),
-    ui.Heading("depth [mm]", _DIGITS, "How deep they penetrate before the first step"),
+    ui.Heading("depth [mm]", _DIGITS, "Penetration before the first step"),
     ui.Heading("", "", "", left=True),
 )
 
@@ -51,7 +54,7 @@ class BodiesPanel:
         if session.diagnostics is None:
             ui.paragraph("Forces on bodies need MuJoCo and one environment.")
             return
-        ui.heading("Who presses on whom, and slides")
+        ui.heading("Bodies in contact")
         pairs = find_pressing_pairs(session.engine.model, session.engine.contact_data())
         if not pairs:
             ui.paragraph("Nothing touches now.")
@@ -74,8 +77,8 @@ class BodiesPanel:
             ui.paragraph("Nothing moves in this scene.")
             return
         alone = session.settings.gizmos.body_alone
-        ui.heading(f"Forces on {session.diagnostics.body_name(body)}{'' if alone else ' and what hangs on it'}")
-        alone = ui.checkbox("alone", alone, "Without the bodies that hang on it")
+        ui.heading(f"Forces on {session.diagnostics.body_name(body)}{'' if alone else ' and attached bodies'}")
+        alone = ui.checkbox("alone", alone, "Without the bodies attached to it")
         session.settings.gizmos.body_alone = alone
         imgui.same_line()
         ui.dim_text("Double-click another body to see its forces")

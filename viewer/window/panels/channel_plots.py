@@ -162,7 +162,7 @@ def _show_menu(session: Session, channels: Sequence[Channel]) -> None:
     imgui.set_next_item_width(6 * em)
     _draft.limit = imgui.input_double("##limit", _draft.limit, 0.0, 0.0, "%.6g")[1]
     imgui.same_line()
-    if ui.button("Add", "Pause at the first step whose value passes it; the Break button of Events lists all"):
+    if ui.button("Add", "Pause at the first step at which the value passes the limit; Breakpoints in Events lists all"):
         session.add_limit(Limit(_draft.channel, _draft.limit, _draft.below))
         imgui.close_current_popup()
     for name in names:
@@ -188,7 +188,7 @@ def show_measured(shell: Shell) -> None:
         ui.dim_text(literal(measured.path.name))
         if measured.is_busy:
             imgui.same_line()
-            if ui.small_button("Cancel", "Stop reading the file"):
+            if ui.small_button("Cancel", "Remove the measured data"):
                 measured.cancel()
             return
         em = imgui.get_font_size()
@@ -205,7 +205,7 @@ def show_measured(shell: Shell) -> None:
             if column != now:
                 measured.choose(session, sensor, column)
             imgui.pop_id()
-        if ui.button("Align", "By matching touchdowns, else by correlation, of all steps that are kept"):
+        if ui.button("Align", "Align by matching touchdowns, else by correlation, over the whole history"):
             app.notices.attempt(lambda: measured.align(session))
         imgui.same_line()
         shift = ui.number_field("shift [s]", measured.offset, 8 * em, "%.4f", "Simulated time at the data's time 0")
@@ -232,10 +232,10 @@ class ChannelChooser:
             if not opened:
                 return
             width = 22 * imgui.get_font_size()
-            self._filter = ui.filter_field("##names", "filter", self._filter, width, "Words that names must have")
+            self._filter = ui.filter_field("##names", "filter", self._filter, width, "Filter by name")
             names = [name for name in chosen.quantities if ui.has_words(name, self._filter)]
             if not names:
-                ui.dim_text("The model has nothing of this name")
+                ui.dim_text("No match")
             height = min(len(names), 14) * imgui.get_frame_height_with_spacing()
             imgui.begin_child("##list", ImVec2(width, max(height, 1.0)))
             for i in ui.visible_rows(len(names), imgui.get_frame_height_with_spacing()):

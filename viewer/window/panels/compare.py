@@ -25,11 +25,11 @@ _MOST_LINES = 12
 """Most lines of one kind that are listed; the tooltip has more."""
 _MOST_TOUCHDOWN = 9999
 _EMPTY = (
-    "Nothing is shown beside this run. Open a scene, a saved run, a log or another engine, or branch the past: the same"
-    " inputs from a step on, with another friction, cone, time step, mass or push."
+    "Compare this run with another one: open a scene, a saved run, a log or another engine, or branch here: "
+    "re-simulate from the shown step with the same inputs and another friction, cone, time step, mass or push."
 )
 _HELP = {
-    "friction": "Sliding, torsional and rolling: the first ones, or all",
+    "friction": "Sliding, torsional and rolling: one to three values",
     "solref": "Time constant [s] and damping ratio, or -stiffness and -damping",
     "solimp": "d0, dwidth, width, midpoint, power",
     "condim": "1, 3, 4 or 6",
@@ -38,11 +38,11 @@ _HELP = {
     "cone": "pyramidal or elliptic",
     "impratio": "Friction to normal impedance; with an elliptic cone a large one prevents slip",
     "timestep": "[s]",
-    "gravity": "Along x, y and z [m/s²]",
-    "mass": "[kg], with the inertia in the same proportion",
-    "gain": "Gain of an actuator; its bias follows, so that a servo stays one",
-    CONSTANT: "The controller is asked again from here on, with this value",
-    "force": "Pull of a body at its centre of mass along x, y and z of the world [N], all the time",
+    "gravity": "Gravity along x, y and z [m/s²]",
+    "mass": "Mass [kg]; the inertia is scaled with it",
+    "gain": "Gain of an actuator; its bias is scaled with it, as a servo needs",
+    CONSTANT: "Constant of the controller, which is called again from this step on",
+    "force": "Constant force on a body at its centre of mass along x, y and z of the world [N]",
 }
 
 
@@ -76,7 +76,7 @@ class BranchForm:
         em = imgui.get_font_size()
         self._constants = beside.constants
         quantities = [*QUANTITIES, *([CONSTANT] if self._constants else [])]
-        quantity = ui.choose("##quantity", self._quantity, quantities, 7.5 * em, "What differs in the branch")
+        quantity = ui.choose("##quantity", self._quantity, quantities, 7.5 * em, "Value that the branch changes")
         if quantity != self._quantity:
             self._quantity, self._name = quantity, ""
         if kind := QUANTITIES.get(self._quantity, "constant of the controller"):
@@ -84,22 +84,24 @@ class BranchForm:
             room = max(imgui.get_content_region_avail().x, 6 * em)
             everything = self._quantity not in ("mass", "gain", "force", CONSTANT)
             value = self._name or ("all geoms and pairs" if everything else "")
-            help_text = f"The {kind}, by its name" + ("; none for all" if everything else "")
+            help_text = f"The {kind}, by its name" + ("; none: all geoms and pairs" if everything else "")
             chosen = self._names.show("##object", value, lambda: self._object_names(model), room, help_text)
             self._name = "" if chosen == "all geoms and pairs" else chosen
         self._offer(model)
         imgui.set_next_item_width(max(imgui.get_content_region_avail().x - 9 * em, 6 * em))
         entered, self._text = imgui.input_text("##value", self._text, imgui.InputTextFlags_.enter_returns_true)
-        ui.tooltip(_HELP.get(self._quantity, "The new value"))
+        ui.tooltip(_HELP.get(self._quantity, "New value"))
         imgui.same_line()
-        if ui.button(f"{icons.ICON_FA_PLUS}###add", "Add this change, and then another one (Enter)") or entered:
+        if ui.button(f"{icons.ICON_FA_PLUS}###add", "Add this change; more can follow (Enter)") or entered:
             self._add(model)
         imgui.same_line()
         with ui.disabled(reason is not None):
-            if ui.button(f"{icons.ICON_FA_CODE_BRANCH} Branch###branch", "Same inputs from the same bits (Enter adds)"):
+            if ui.button(
+                f"{icons.ICON_FA_CODE_BRANCH} Branch###branch", "Re-simulate from this step with the same inputs"
+            ):
                 self._start(beside, model)
         for place, change in enumerate(list(self.changes)):
-            if ui.small_button(f"{icons.ICON_FA_XMARK}###drop{place}", "Leave it as it is"):
+            if ui.small_button(f"{icons.ICON_FA_XMARK}###drop{place}", "Close without a branch"):
                 self.changes.remove(change)
             imgui.same_line()
             ui.fitted_text(str(change), imgui.get_content_region_avail().x)
@@ -192,7 +194,8 @@ class ComparePanel:
             self.form.is_open = not self.form.is_open
         ui.flow(9 * imgui.get_font_size())
         if ui.button(
-            f"{icons.ICON_FA_MAGNIFYING_GLASS} Find a cure...###cure", "Say what must not happen: see what helps"
+            f"{icons.ICON_FA_MAGNIFYING_GLASS} Find a cure...###cure",
+            "Find the smallest change that avoids slip, creep, ...",
         ):
             self.cures.is_open = not self.cures.is_open
         if self.cures.is_open:
@@ -218,8 +221,8 @@ class ComparePanel:
         linked = entry.link is not None
         choice = ui.choose(
             "##link", linked, (False, True), 10 * em,
-            {False: "Steps of the same simulated time are shown together",
-             True: "The instants at which a sensor touches for the n-th time are shown together"},
+            {False: "Show steps of the same simulated time",
+             True: "Align the runs at the n-th touchdown of a sensor"},
             lambda by_touch: "by touchdown" if by_touch else "by time",
         )  # fmt: skip
         if self._sensor not in common:
@@ -231,9 +234,9 @@ class ComparePanel:
         if entry.link is None:
             return
         imgui.same_line()
-        sensor = ui.choose("##sensor", self._sensor, common, 9 * em, "The sensor whose touchdowns coincide")
+        sensor = ui.choose("##sensor", self._sensor, common, 9 * em, "Sensor whose touchdowns are aligned")
         ui.flow(6 * em)
-        number = ui.number_field("##touchdown", self._touchdown, 4 * em, "%.0f", "Which touchdown, from 1")
+        number = ui.number_field("##touchdown", self._touchdown, 4 * em, "%.0f", "Number of the touchdown, from 1")
         wanted = min(max(round(number), 1), _MOST_TOUCHDOWN) if number is not None else self._touchdown
         if (sensor, wanted) != (self._sensor, self._touchdown):
             self._sensor, self._touchdown = sensor, wanted
@@ -241,10 +244,12 @@ class ComparePanel:
         ui.dim_text(f"{entry.run.lag:+.4f} s later there")
 
     def _show_comparison(self, beside: RunsBeside) -> None:
-        if ui.button(f"{icons.ICON_FA_FORWARD_STEP} Jump to the first difference###jump", "Pause at that step"):
+        if ui.button(
+            f"{icons.ICON_FA_FORWARD_STEP} Jump to the first difference###jump", "Pause at the first step that differs"
+        ):
             beside.jump()
         ui.flow(8 * imgui.get_font_size())
-        help_text = "Largest difference that counts as none, relative beyond 1; 0 is bit for bit. Enter applies"
+        help_text = "Largest difference that is ignored, relative for values above 1; 0: bit for bit. Enter applies"
         value = ui.number_field("tolerance", beside.tolerance_used, 4.5 * imgui.get_font_size(), "%.3g", help_text)
         if value is not None:
             beside.set_tolerance(max(value, 0.0))
@@ -253,7 +258,7 @@ class ComparePanel:
         if beside.trouble:
             ui.paragraph(beside.trouble, warning_color())
         if comparison is None:
-            ui.paragraph("Pause to compare all steps that both have.")
+            ui.paragraph("Pause to compare all common steps.")
             return
         if beside.is_comparing:
             ui.dim_text(f"comparing… {100 * beside.part:.0f} %")
@@ -286,7 +291,7 @@ def _show_entry(shell: Shell, entry: RunBeside) -> None:
         ui.fitted_text(entry.title, width)
     if entry.is_branch or entry.text:
         ui.right_of_line(imgui.calc_text_size(icons.ICON_FA_XMARK).x)
-        if ui.small_button(f"{icons.ICON_FA_XMARK}###close", "Forget it"):
+        if ui.small_button(f"{icons.ICON_FA_XMARK}###close", "Remove it"):
             beside.remove(entry)
             return
     if not is_shown:
@@ -300,13 +305,15 @@ def _show_entry(shell: Shell, entry: RunBeside) -> None:
         return
     reason = app.session.why_not(Change.SCENE)
     with ui.disabled(reason is not None):
-        help_text = "This branch becomes the run; the scene's file stays as it is, and the run before stays beside"
-        if ui.button("Go on with this one###go on", reason or help_text):
+        help_text = "Continue with this branch; the former run stays beside. The scene's file is not changed"
+        if ui.button("Continue here###go on", reason or help_text):
             app.go_on_with(entry)
     reason = beside.why_not_save(entry)
     ui.flow(10 * imgui.get_font_size())
     with ui.disabled(reason is not None):
-        if ui.button("Save into the scene###save", reason or "Write what differs into the file (Ctrl+Z undoes it)"):
+        if ui.button(
+            "Save into the scene###save", reason or "Write the changes into the scene's file (Ctrl+Z undoes it)"
+        ):
             app.notices.attempt(lambda: beside.save(entry))
 
 
@@ -362,13 +369,13 @@ def _short(value: Any) -> str:
 def _show_sensors(beside: RunsBeside) -> None:
     rows = beside.sensor_rows
     if not rows:
-        ui.paragraph("Nothing that touches in both to compare.")
+        ui.paragraph("No sensor has contacts in both runs.")
         return
     headings = [
-        ui.Heading("sensor", "", "Point at one for all figures", left=True),
+        ui.Heading("sensor", "", "Hover for all values", left=True),
         ui.Heading("apart\n[N]", _DIGITS, "Largest difference of the net force in a step"),
         ui.Heading("mean apart\n[N]", _DIGITS, "Mean difference of the net force"),
-        ui.Heading("events", "00 | 00", "Touchdowns and lift-offs of this run alone, and of the one beside alone"),
+        ui.Heading("events", "00 | 00", "Touchdowns and lift-offs only in this run | only in the run beside"),
     ]
     room, em = imgui.get_content_region_avail().x, imgui.get_font_size()
     headings = ui.fitting(headings, room, ("mean apart\n[N]",), 7 * em)

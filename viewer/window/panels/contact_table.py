@@ -19,8 +19,8 @@ from ..theme import dim_color, plain_color, warning_color
 from .explanations import show_exclude_entries
 
 APART = (
-    "Does not touch: found, but the surfaces are apart and no force acts. MJX fills slots so with reduce none, where"
-    " mindist and maxforce are right; MuJoCo does where geoms have a gap"
+    "Found, but the surfaces do not touch and no force acts. MJX reports such contacts with reduce none: use "
+    "mindist or maxforce. MuJoCo reports them for geoms with a gap"
 )
 _DIGITS = "-000.000"
 _LEAST_ROWS, _MOST_ROWS = 3, 8
@@ -51,13 +51,13 @@ class ContactColumn(StrEnum):
 
 _HELP = {
     ContactColumn.SLOT: "Index in the array; always shown",
-    ContactColumn.FORCES: "Along normal and tangents; world axes for netforce [N]",
+    ContactColumn.FORCES: "Force along normal and tangents [N]; world axes for netforce",
     ContactColumn.USE: "Share of the friction that the normal force allows: 1 when sliding",
-    ContactColumn.DISTANCE: "Between the surfaces [mm]; negative when they penetrate",
-    ContactColumn.GEOMS: "Object 1, which the normal leaves, and object 2, which the force acts on",
-    ContactColumn.POSITION: "Where they touch [m], world",
-    ContactColumn.NORMAL: "From object 1 to object 2, world",
-    ContactColumn.BODIES: "The bodies that the two geoms belong to",
+    ContactColumn.DISTANCE: "Distance between the surfaces [mm]; negative when they penetrate",
+    ContactColumn.GEOMS: "Object 1, and object 2, which the force acts on",
+    ContactColumn.POSITION: "Position of the contact [m], world",
+    ContactColumn.NORMAL: "Unit normal from object 1 to object 2, world",
+    ContactColumn.BODIES: "Bodies of the two geoms",
 }
 
 
@@ -78,7 +78,7 @@ class ContactTable:
     def choose(self, settings: ViewState) -> None:
         """Draw checkboxes for the columns."""
         chosen = _chosen(settings)
-        help_text = "The first ones of those below that the panel has room for"
+        help_text = "Show the first columns of this list that fit into the panel"
         fits = ui.checkbox("as many as fit", chosen is None, help_text)
         if fits is not (chosen is None):
             settings.contact_columns = "" if fits else ",".join(list(ContactColumn)[:4])
@@ -190,7 +190,7 @@ class ContactTable:
             imgui.separator()
             show_exclude_entries(self._app, bodies)
         else:
-            ui.dim_text("It is not known which geoms touch here.")
+            ui.dim_text("The geoms of this contact are not known.")
         imgui.end_popup()
 
     def _show_cells(

@@ -27,11 +27,9 @@ class KeyframeList:
         suggested = keyframes.free_name(session)
         imgui.set_next_item_width(-6 * imgui.get_font_size())
         self._name = imgui.input_text_with_hint("###key name", suggested, self._name)[1]
-        ui.tooltip("What the keyframe is called")
+        ui.tooltip("Name of the keyframe")
         imgui.same_line()
-        keep = ui.button(
-            f"{icons.ICON_FA_PLUS} Keep###keep", "Keep the present state as a keyframe of the running scene"
-        )
+        keep = ui.button(f"{icons.ICON_FA_PLUS} Keep###keep", "Keep the present state as a keyframe")
         if keep and self._message.attempt(lambda: keyframes.make(session, self._name or suggested)) is not None:
             self._name = ""
         with ui.disabled(session.why_not(Change.KEYFRAME) is not None):
@@ -46,17 +44,17 @@ class KeyframeList:
         if ui.button("Copy MJCF", "Copy the present state as a <key> element (Ctrl+C)"):
             imgui.set_clipboard_text(keyframes.state(session).element())
         imgui.same_line()
-        if ui.button("Copy Python", "Copy the present state as statements that set an mjData"):
+        if ui.button("Copy Python", "Copy the present state as Python statements that set an mjData"):
             imgui.set_clipboard_text(keyframes.state(session).python())
         imgui.same_line()
         with ui.disabled(session.why_not(Change.KEYFRAME) is not None):
-            if ui.button("Paste", "Start again from a <key> element in the clipboard"):
+            if ui.button("Paste", "Reset to a <key> element in the clipboard"):
                 self._message.attempt(lambda: keyframes.paste(session, imgui.get_clipboard_text()))
         self._message.show()
 
     def _show_row(self, app: Application, name: str, *, made: bool) -> None:
         with imgui_ctx.push_id(f"key {ui.literal(name)}"):
-            if ui.small_button(f"{icons.ICON_FA_PLAY}###go", f"Start again from {name}"):
+            if ui.small_button(f"{icons.ICON_FA_PLAY}###go", f"Reset to {name}"):
                 self._message.attempt(lambda: app.keyframes.go_to(app.session, name))
             imgui.same_line()
             imgui.text_unformatted(name)
@@ -64,11 +62,11 @@ class KeyframeList:
                 imgui.same_line()
                 why_not = app.session.why_not(Change.FILE)
                 with ui.disabled(why_not is not None):
-                    help_text = why_not or "Write it into the scene's file: one line is added. Ctrl+Z takes it back"
+                    help_text = why_not or "Add the keyframe to the scene's file (Ctrl+Z undoes it)"
                     if ui.small_button(f"{icons.ICON_FA_FLOPPY_DISK}###save", help_text):
                         self._message.attempt(lambda: app.keyframes.save(app.session, name))
                 imgui.same_line()
-                if ui.small_button(f"{icons.ICON_FA_TRASH}###remove", f"Forget {name}. Ctrl+Z takes it back"):
+                if ui.small_button(f"{icons.ICON_FA_TRASH}###remove", f"Remove {name} (Ctrl+Z undoes it)"):
                     app.keyframes.remove(name)
 
 
@@ -89,7 +87,7 @@ class ControlsPanel:
         if (reason := session.why_not(Change.CONTROLS)) is not None:
             ui.paragraph(reason)
         elif not session.drive.can_write:
-            ui.paragraph("A past step is shown, from which this scene cannot go on: go to the newest to drive it.")
+            ui.paragraph("This scene cannot continue from a past step: go to the newest step to drive it.")
         else:
             _show_driver(app)
         if not imgui.begin_tab_bar("##what", imgui.TabBarFlags_.draw_selected_overline):
@@ -131,7 +129,7 @@ class ControlsPanel:
         drive = session.drive
         chosen = [each for each in drive.actuators if each.name in self._selected] or drive.actuators
         which = f"the {len(chosen)} selected controls" if self._selected else "all controls"
-        if ui.button("Zero", f"Set {which} to 0, or to the end of their range that is nearest to it"):
+        if ui.button("Zero", f"Set {which} to 0, or to the nearest end of their range"):
             drive.begin("controls to zero")
             drive.set_controls({each.index: min(max(0.0, each.low), each.high) for each in chosen})
         imgui.same_line()
@@ -142,7 +140,7 @@ class ControlsPanel:
         if model.nkey:
             ui.flow(7 * imgui.get_font_size())
             width, keys = 7 * imgui.get_font_size(), list(session.engine.keys)
-            help_text = f"Set {which} to those of a keyframe; the pose stays"
+            help_text = f"Set {which} to the values of a keyframe; the pose stays"
             key = ui.choose("###key", None, [*keys], width, help_text, preview="Keyframe")
             if key is not None:
                 drive.begin(f"controls of {key}")
@@ -207,7 +205,7 @@ def _show_driver(app: Application) -> None:
     name = app.controllers.label(simulation.engine)
     if name is None:
         return
-    help_text = "It sets controls before every step. Off: they stay as the sliders are set"
+    help_text = "Let the controller set the controls before every step. Off: the sliders set them"
     on = ui.checkbox(f"{ui.literal(name)} drives###drives", app.controllers.drives, help_text)
     if on != app.controllers.drives:
         app.controllers.set_drives(on, app.session.engines)
@@ -228,7 +226,7 @@ def _show_heading(actuators: Sequence[Actuator]) -> None:
     for line in ("torque", f"[{unit}]") if "m" in unit else ("force", f"[{unit}]") if unit else ("force",):
         ui.text_right(line, dim_color())
     imgui.end_group()
-    ui.tooltip("What each actuator made in the last step")
+    ui.tooltip("Force or torque of each actuator in the last step")
     imgui.end_table()
 
 
@@ -248,7 +246,7 @@ def _show_force(session: Session, each: Actuator) -> None:
     elif not known:
         ui.tooltip("Not available until the next step")
     else:
-        ui.tooltip(f"Force that it made in the last step [{unit}]" + (" (saturated)" if at_limit else ""))
+        ui.tooltip(f"Force in the last step [{unit}]" + (" (saturated)" if at_limit else ""))
 
 
 def _show_hold(session: Session) -> None:
@@ -262,7 +260,7 @@ def _show_hold(session: Session) -> None:
             drive.hold_pose(True)
         return
     held = drive.hold.targets is not None
-    on = ui.checkbox("Hold", held, "Motors hold the present pose, as a spring and a damper at each joint")
+    on = ui.checkbox("Hold", held, "Hold the present pose with the motors, by a spring and a damper at each joint")
     if on != held:
         drive.hold_pose(on)
     imgui.same_line()
@@ -277,10 +275,10 @@ def _show_noise(session: Session) -> None:
     imgui.align_text_to_frame_padding()
     imgui.text_unformatted("Noise")
     imgui.same_line()
-    help_text = "Random changes of all controls: standard deviation, as a part of half the range"
+    help_text = "Noise on all controls: standard deviation, as a part of half the range"
     deviation = _field("###noise", noise.deviation, "%.3f", help_text, 0.002, 2.0)
     imgui.same_line()
-    rate = _field("###rate", noise.rate, "%.3f s", "Time in which a change fades", 0.002, 10.0)
+    rate = _field("###rate", noise.rate, "%.3f s", "Correlation time of the noise", 0.002, 10.0)
     if (deviation, rate) != (noise.deviation, noise.rate):
         session.drive.set_noise(deviation, rate)
 
@@ -299,7 +297,7 @@ def _show_constants(app: Application) -> None:
     with ui.text_color(dim_color()):
         ui.fitted_text(str(file.path), imgui.get_content_region_avail().x)
     if not file.constants:
-        ui.paragraph("Numbers that the file gives names in capitals, such as KP = 40, are sliders here.")
+        ui.paragraph("Constants of the file, such as KP = 40, appear here as sliders.")
         return
     if begin_rows("constants", 2):
         for name, value in file.constants.items():

@@ -14,9 +14,9 @@ from .sensor_form import NameList
 _LIMITS = {Kind.SLIP: "1mm", Kind.CREEP: "10um/s", Kind.LOST: "50ms", Kind.FORCE: "20N", Kind.DROP: "0.1m"}
 """Limit that the field proposes for each kind."""
 _HELP = {
-    Kind.SLIP: "slip: surfaces move along each other, farther than this",
-    Kind.CREEP: "creep: the same as a speed, the mean over half a second",
-    Kind.LOST: "lost: the contact opens for longer than this, after it was made",
+    Kind.SLIP: "slip: surfaces slide farther than this",
+    Kind.CREEP: "creep: surfaces slide faster than this, as a mean over half a second",
+    Kind.LOST: "lost: the contact opens for longer than this",
     Kind.FORCE: "force: the net contact force exceeds this",
     Kind.DROP: "drop: a body or geom falls below this height",
     Kind.UNSTABLE: "unstable: the simulation diverges",
@@ -37,7 +37,7 @@ class CureForm:
 
     def show(self, app: Application) -> None:
         """Draw the form and the results."""
-        ui.heading("What must not happen")
+        ui.heading("Event or value to avoid")
         search, session, em = app.cures, app.session, imgui.get_font_size()
         kind = ui.choose("##kind", self._kind, Kind, 6.5 * em, _HELP)
         if kind is not self._kind:
@@ -49,13 +49,13 @@ class CureForm:
             if self._name not in known:
                 self._name = next((name for name in (session.selected, *known) if name in known), "") or ""
             room = max(imgui.get_content_region_avail().x - 6 * em, 5 * em)
-            help_text = "The sensor, body or geom that it must not happen to"
+            help_text = "Sensor, body or geom to watch"
             self._name = self._names.show("##whose", self._name, lambda: known, room, help_text)
             imgui.same_line()
             imgui.set_next_item_width(max(imgui.get_content_region_avail().x, 4 * em))
             self._limit = imgui.input_text("##limit", self._limit)[1]
-            ui.tooltip("The limit, with its unit: 1mm, 10um/s, 50ms, 20N, 0.1m")
-        if ui.button(f"{icons.ICON_FA_PLUS}###also", "Add this, and then something else"):
+            ui.tooltip("Limit with its unit: 1mm, 10um/s, 50ms, 20N, 0.1m")
+        if ui.button(f"{icons.ICON_FA_PLUS}###also", "Add this condition; more can follow"):
             self._add()
         imgui.same_line()
         if (
@@ -65,15 +65,15 @@ class CureForm:
         imgui.same_line()
         reason = search.why_not(session)
         if search.is_running:
-            if ui.button("Cancel###cancel", "End the search; what was found stays"):
+            if ui.button("Cancel###cancel", "End the search and keep the results"):
                 search.cancel()
         else:
             with ui.disabled(reason is not None):
-                help_text = "Run the scene's file again and again, in other processes, with other values"
+                help_text = "Simulate the scene's file with changed values, in other processes"
                 if ui.button("Search###search", reason or help_text) and (self.avoid or self._add()):
                     search.start(self.avoid, self._seconds, session, app.controllers)
         for place, text in enumerate(list(self.avoid)):
-            if ui.small_button(f"{icons.ICON_FA_XMARK}###allow{place}", "Allow it"):
+            if ui.small_button(f"{icons.ICON_FA_XMARK}###allow{place}", "Remove this condition"):
                 self.avoid.remove(text)
             imgui.same_line()
             ui.fitted_text(text, imgui.get_content_region_avail().x)
@@ -104,7 +104,7 @@ class CureForm:
         if not cures.happens:
             ui.paragraph("Nothing to cure in this time.")
         elif not (cures.singles or cures.pairs) and not app.cures.is_running:
-            ui.paragraph(f"Nothing helps of what was tried: {', '.join(cures.parameters) or 'nothing'}.")
+            ui.paragraph(f"None of these changes helps: {', '.join(cures.parameters) or 'nothing'}.")
         for title, found in (("One change", cures.singles), ("Two changes", cures.pairs)):
             if found:
                 ui.heading(title)
@@ -117,7 +117,9 @@ class CureForm:
 def _show_cure(app: Application, cures: Cures, cure: Cure) -> None:
     history = app.session.history
     with ui.disabled(history is None or app.beside.why_not_branch() is not None):
-        if ui.small_button(f"{icons.ICON_FA_CODE_BRANCH}###try", "Branch the past with it; from there it can be saved"):
+        if ui.small_button(
+            f"{icons.ICON_FA_CODE_BRANCH}###try", "Branch here with this change; the branch can be saved into the scene"
+        ):
             assert history is not None
             app.notices.attempt(lambda: app.beside.branch(cure.changes, history.first))
     imgui.same_line()

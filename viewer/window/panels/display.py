@@ -25,7 +25,7 @@ class DisplayPanel:
         _show_lengths(settings.gizmos)
         _show_looks(settings.gizmos)
         imgui.spacing()
-        if ui.button("Defaults", "Draw contacts as on the first launch"):
+        if ui.button("Defaults", "Reset to the settings of the first launch"):
             settings.gizmos = GizmoSettings()
 
 
@@ -48,25 +48,23 @@ def _show_lengths(gizmos: GizmoSettings) -> None:
     gizmos.scale_mode = _choice(
         "scale",
         gizmos.scale_mode,
-        "auto: from the forces drawn lately, so that arrows can be read on screen\n"
-        "fixed: metres per newton\n"
-        "mujoco: the model's visual/map/force",
+        "auto: adapts to the forces shown lately\nfixed: metres per newton\nmujoco: the model's visual/map/force",
     )
     if gizmos.scale_mode is ScaleMode.FIXED:
         gizmos.fixed_scale = _slider("m/N", gizmos.fixed_scale, 1e-5, 1.0, "%.5f", "Arrow length per force")
     gizmos.length = _slider("length", gizmos.length, 0.1, 10.0, "%.2f x", "Factor on all arrow lengths")
     gizmos.min_force = _slider(
-        "hide below", gizmos.min_force, 0.0, 10.0, "%.3f N", "Smaller force components draw no arrow"
+        "hide below", gizmos.min_force, 0.0, 10.0, "%.3f N", "Hide arrows of smaller force components"
     )
-    help_text = "Arrow length grows with the logarithm of the force: for forces of very different size"
+    help_text = "Arrow length by the logarithm of the force, for forces of very different size"
     gizmos.log_length = ui.checkbox("Logarithmic", gizmos.log_length, help_text)
 
 
 def _show_looks(gizmos: GizmoSettings) -> None:
     ui.heading("Look")
     gizmos.width = _slider("width", gizmos.width, 0.2, 5.0, "%.2f x", "Factor on arrow widths")
-    gizmos.point_size = _slider("points", gizmos.point_size, 0.2, 5.0, "%.2f x", "Factor on the spheres' size")
-    gizmos.color_mode = _choice("colour by", gizmos.color_mode, "What an arrow's colour shows")
+    gizmos.point_size = _slider("points", gizmos.point_size, 0.2, 5.0, "%.2f x", "Factor on the size of spheres")
+    gizmos.color_mode = _choice("colour by", gizmos.color_mode, "Meaning of an arrow's colour")
     gizmos.palette = _choice(
         "palette",
         gizmos.palette,
@@ -76,10 +74,10 @@ def _show_looks(gizmos: GizmoSettings) -> None:
     gizmos.moment = _choice(
         "steps",
         gizmos.moment,
-        "Of the physics steps since the last picture, gizmos show the newest (instant),\n"
-        "the one pressed hardest (peak), or their mean",
+        "Physics steps since the last frame to show: the newest (instant),\nthe one with the largest force (peak), "
+        "or their mean",
     )
-    help_text = "Gizmos behind geometry stay visible, dimmed"
+    help_text = "Show contacts behind geometry, dimmed"
     gizmos.see_through = ui.checkbox("Show hidden", gizmos.see_through, help_text)
 
 

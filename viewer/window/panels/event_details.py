@@ -35,10 +35,10 @@ _SPAN = 2.0
 _MARK_COUNT = 100
 _TICKS = ((1.0, "1 m"), (1e-2, "1 cm"), (1e-4, "0.1 mm"), (1e-6, "1 µm"), (1e-8, "10 nm"))
 _TIMES = (
-    ui.Heading("sensor", "", "Bright in contact, grey in the air", left=True),
-    ui.Heading("now [s]", "000.000", "Time in contact, or in the air, up to now"),
-    ui.Heading("contact [s]", "000.000", "Length of the last complete contact"),
-    ui.Heading("air [s]", "000.000", "Length of the last complete time in the air"),
+    ui.Heading("sensor", "", "Sensor; bright in contact, grey in the air", left=True),
+    ui.Heading("now [s]", "000.000", "Time since the last change"),
+    ui.Heading("contact [s]", "000.000", "Duration of the last complete contact"),
+    ui.Heading("air [s]", "000.000", "Duration of the last complete time in the air"),
     ui.Heading("contacts", "000000", "Number of contacts, the present one included"),
     ui.Heading("duty", "0.000", "Share of the time in contact"),
 )
@@ -81,9 +81,8 @@ def show_crossing(session: Session, tracker: ContactTracker) -> None:
     _draw_line("z2 apart", times[seen], z2[seen], eps, dim_color())
     implot.end_plot()
     ui.tooltip(
-        "z1: distance of the pair in contact that is nearest to parting; it ends above 0.\n"
-        "z2: distance, plus 2 eps, of the pair apart that is nearest to meeting; it begins below 0.\n"
-        "The band is as wide as the hysteresis, 2 eps to either side."
+        "z1: largest distance of the pairs in contact; above 0 a contact ends.\nz2: smallest distance of the other "
+        "pairs, plus 2 eps; below 0 a contact begins.\nThe band shows the hysteresis, 2 eps to either side."
     )
 
 

@@ -19,19 +19,19 @@ _HELP = {
     BreakWhen.BEGIN: "begins: contact begins",
     BreakWhen.END: "ends: contact ends",
     BreakWhen.FORCE: "exceeds: the force rises above a limit",
-    BreakWhen.SLIP: "slips: contacts that stuck begin to slide",
+    BreakWhen.SLIP: "slips: sticking contacts begin to slide",
 }
 _BANDS = (1e-9, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3)
 _LEAST_FORCE = 1e-6
 """Smallest force threshold [N]: below it, contact could never end."""
 _LONGEST = 60.0
 """Longest minimum duration [s]."""
-_CLEARS = "Starts a new list."
+_CLEARS = "Changing it clears the list."
 
 
 def show_tracking_options(session: Session, tracker: ContactTracker) -> None:
     """Draw the button for tracking options, and its popup while it is open."""
-    if ui.button(f"{icons.ICON_FA_GEAR}###tracking", "Which pairs are tracked, and what counts as contact"):
+    if ui.button(f"{icons.ICON_FA_GEAR}###tracking", "Tracked pairs, and thresholds of contact"):
         imgui.open_popup("tracking")
     with ui.popup("tracking") as opened:
         if opened:
@@ -46,7 +46,7 @@ def _show_pairs(session: Session, tracker: ContactTracker) -> None:
     source = tracker.pairs.choice.source
     if imgui.radio_button("of the contact sensors", source is PairSource.SENSORS):
         tracker.select(pairs_of_sensors(model))
-    ui.tooltip(f"Those that a contact sensor can match. {_CLEARS}")
+    ui.tooltip(f"Pairs that a contact sensor can match. {_CLEARS}")
     name = body_names(model)[body] if body > 0 else "the selected body"
     with ui.disabled(body <= 0):
         if imgui.radio_button(f"of {ui.literal(name)}###body", source is PairSource.BODY):
@@ -69,7 +69,7 @@ def _show_pair_rules(tracker: ContactTracker) -> None:
         f"about 1e-4 m. {_CLEARS}"
     )
     eps = ui.choose("eps", options.eps, _BANDS, 7 * imgui.get_font_size(), help_text, lambda eps: f"{eps:g} m")
-    help_text = f"Repeat the step of each event in parts, about ten times, until the surfaces touch. {_CLEARS}"
+    help_text = f"Locate each event by simulating parts of its step, about ten times. {_CLEARS}"
     precise = ui.checkbox("precise", options.precise, help_text)
     help_text = (
         "surface: an event is where surfaces meet or part, and changes that pair alone\n"
@@ -85,7 +85,7 @@ def _show_sensor_rules(tracker: ContactTracker) -> None:
     options = tracker.options
     on = _entered("above", options.on, "%.3g N", "Contact begins above this force")
     off = _entered("until below", options.off, "%.3g N", "Contact ends below this force")
-    wait = _entered("for at least", 1e3 * options.min_duration, "%.3g ms", "Shorter changes do not count")
+    wait = _entered("for at least", 1e3 * options.min_duration, "%.3g ms", "Ignore shorter changes")
     if on is not None:
         on = max(on, _LEAST_FORCE)
         tracker.configure(replace(options, on=on, off=min(options.off, on)))
@@ -125,9 +125,9 @@ class BreakEditor:
     def _show_list(self, breaks: list[Any], label: Callable[[Any], str], first: int = 0) -> None:
         for i, each in enumerate(list(breaks), start=first):
             imgui.push_id(i)
-            each.enabled = ui.checkbox(ui.literal(label(each)), each.enabled, "Pause here, or let it pass")
+            each.enabled = ui.checkbox(ui.literal(label(each)), each.enabled, "Turn this breakpoint on or off")
             imgui.same_line()
-            if ui.small_button(f"{icons.ICON_FA_TRASH}###remove", "Remove this break"):
+            if ui.small_button(f"{icons.ICON_FA_TRASH}###remove", "Remove this breakpoint"):
                 breaks.remove(each)
             imgui.pop_id()
 
@@ -147,7 +147,7 @@ class BreakEditor:
             draft.force = max(0.0, force)
             ui.tooltip("Normal force between the two geoms, or force of the sensor [N]")
         imgui.same_line()
-        if ui.button("Add", "Pause at the first step that shows it"):
+        if ui.button("Add", "Add a breakpoint: pause at the first step that shows the event"):
             tracker.breaks.append(draft)
             self.draft = Break(draft.when, draft.pair_id, draft.sensor, draft.force)
 

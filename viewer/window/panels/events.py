@@ -40,22 +40,24 @@ _MOST_LETTERS = 40
 """Most letters of names that the table keeps room for; less important columns are left out for them."""
 _COLUMNS = (
     ui.Heading(
-        "time [s]", "0000.000000", "When the surfaces met or parted; a sensor: when its force passed the threshold"
+        "time [s]",
+        "0000.000000",
+        ("Time at which the surfaces met or parted; for a sensor, at which its force passed the threshold"),
     ),
-    ui.Heading("event", "creep_begin", "Contact, slip or creep began or ended", left=True),
+    ui.Heading("event", "creep_begin", "Begin or end of contact, slip or creep", left=True),
     ui.Heading(
         "pair or sensor",
         "",
-        "Two geoms, with their sensor in parentheses, or a sensor. Click a row to go to that instant",
+        "Two geoms, with their sensor in parentheses, or a sensor. Click a row to go there",
         left=True,
     ),
     ui.Heading(
         _SPEED,
         "-000.0000",
-        "How fast the surfaces approached; negative when they parted. Of slip and creep the largest speed",
+        "Approach speed, negative at the end of contact; for slip and creep the largest speed",
     ),
-    ui.Heading(_PEAK, "00000.000", "Largest normal force between the two in this contact, or force of the sensor"),
-    ui.Heading(_LASTED, "000.000000", "How long the contact lasted; grey while it does"),
+    ui.Heading(_PEAK, "00000.000", "Largest normal force of this contact; for a sensor its largest force"),
+    ui.Heading(_LASTED, "000.000000", "Duration of the contact; grey while it lasts"),
 )
 
 
@@ -144,12 +146,12 @@ class EventsPanel:
         self.text = ui.filter_field("##filter", "filter names", self.text, 8 * em, help_text)
         width = 7.4 * em
         ui.flow(width)
-        kinds, help_text = (None, *EventKind), "Begins and ends of contact, of slip or of creep, or all"
+        kinds, help_text = (None, *EventKind), "Kind of events to show"
         self.kind = ui.choose("##kind", self.kind, kinds, width, help_text, lambda kind: str(kind or _ALL))
         ui.flow(width)
         help_text = (
-            "Whose events: pairs of geoms by distance, sensors by force; of both, one row a contact.\n"
-            "bodies: a foot of several geoms touches down once"
+            "pairs: of geoms, by distance; sensors: by force; both: one row per contact.\nbodies: one event for "
+            "several geoms of a body"
         )
         self.who = ui.choose("##who", self.who, Who, width, help_text)
         ui.flow(5 * em)
@@ -157,7 +159,7 @@ class EventsPanel:
         ui.flow(2 * em)
         show_tracking_options(session, tracker)
         ui.flow(2 * em)
-        if ui.button(f"{icons.ICON_FA_COPY}###copy", "Copy the pairs' events in the list as CSV"):
+        if ui.button(f"{icons.ICON_FA_COPY}###copy", "Copy the listed events of pairs as CSV"):
             rows = self.shown(tracker, session.engine.model)
             imgui.set_clipboard_text(events_as_csv([row.entry for row in rows]))
         summary = _summary(tracker)
@@ -292,7 +294,7 @@ def _summary(tracker: ContactTracker) -> str:
 
 def _show_empty(session: Session, tracker: ContactTracker) -> None:
     if len(tracker.log):
-        ui.paragraph("No event passes the filter.")
+        ui.paragraph("No match. Clear the filter to see all events.")
     elif not tracker.pairs.choice.labels and not tracker.sensors.names and not tracker.pairs.choice.flexes:
         ui.paragraph("Nothing in this scene can collide.")
     else:

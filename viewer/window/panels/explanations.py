@@ -10,11 +10,11 @@ from .. import widgets as ui
 from ..theme import dim_color, plain_color, warning_color
 
 _DIGITS = "-000.000"
-_UNKNOWN = "Forces are not known here: bodies sleep, or the step that led here was not reached."
+_UNKNOWN = "Forces are not known here: the bodies sleep, or the step before was not reproduced."
 _MIXING_HEADINGS = (
-    ui.Heading("parameter", None, "Point at one for what each geom has", left=True),
-    ui.Heading("from", None, "The geom that decides, and the rule", left=True),
-    ui.Heading("value", "", "That the contact has", left=True),
+    ui.Heading("parameter", None, "Parameter; hover for the values of both geoms", left=True),
+    ui.Heading("from", None, "Origin of the value: geom or <pair>, and MuJoCo's rule", left=True),
+    ui.Heading("value", "", "Value of the contact", left=True),
 )
 
 

@@ -21,7 +21,7 @@ class FindingsPanel:
         findings = shell.app.findings
         reason = findings.why_not()
         with ui.disabled(findings.is_busy or reason is not None):
-            text = "Run the scene for a second from each keyframe, in another process, and look at its contacts"
+            text = "Simulate one second from each keyframe in another process, and check the contacts"
             if ui.button("Check runs", reason or text):
                 findings.check()
         imgui.same_line()
@@ -39,7 +39,7 @@ class FindingsPanel:
 def _state(shell: Shell) -> str:
     findings = shell.app.findings
     if not findings.found:
-        return "nothing found" if findings.ran else "nothing found in the model; runs are not checked yet"
+        return "nothing found" if findings.ran else "nothing found in the model; runs not checked yet"
     count = f"{len(findings.found)} finding{'s' * (len(findings.found) > 1)}"
     return count if findings.ran else f"{count} in the model"
 

@@ -98,7 +98,7 @@ class Inspector:
             ui.tooltip(APART)
         label = f"{icons.ICON_FA_TABLE_COLUMNS} columns###columns"
         ui.right_of_line(imgui.calc_text_size(f"{icons.ICON_FA_TABLE_COLUMNS} columns").x)
-        if ui.small_button(label, "Choose the columns; they are remembered"):
+        if ui.small_button(label, "Choose columns; saved for the next time"):
             imgui.open_popup("columns")
         with ui.popup("columns") as opened:
             if opened:
@@ -160,7 +160,7 @@ def _show_declaration(session: Session, reading: SensorReading) -> None:
     if sensor.modified:
         imgui.text_colored(warning_color(), f"The scene declares reduce {sensor.declared.reduce}.")
         imgui.same_line()
-        if ui.small_button("Revert", "Read the sensor as the scene declares it"):
+        if ui.small_button("Revert", "Use the reduce mode that the scene declares"):
             session.set_reduce(sensor.name, sensor.declared.reduce)
 
 
@@ -179,14 +179,14 @@ def _show_modes(session: Session, reading: SensorReading) -> None:
     if session.diagnostics is None:
         return
     opened = imgui.collapsing_header("Reduce modes")
-    ui.tooltip("What each of the four would report now")
+    ui.tooltip("Result of each reduce mode now")
     if not opened:
         return
     headings = (
         ui.Heading("", "", left=True),
-        ui.Heading("reported", "reported", "Slots that it would fill"),
-        ui.Heading("net force\n[N]", _DIGITS, "Of what it would report"),
-        ui.Heading("dropped", "dropped", "Contacts that would find no slot"),
+        ui.Heading("reported", "reported", "Slots that are filled"),
+        ui.Heading("net force\n[N]", _DIGITS, "Net force of the reported contacts"),
+        ui.Heading("dropped", "dropped", "Contacts without a slot"),
     )
     modes = list(session.diagnostics.in_each_mode(reading.sensor.name).items())
     with ui.number_font():
@@ -212,7 +212,7 @@ def _show_balance(session: Session, reading: SensorReading) -> None:
     root, has_tree = diagnostics.body_name(body), bool((session.engine.model.body_parentid[1:] == body).any())
     opened = imgui.collapsing_header(f"Balance of {ui.literal(root)}{' and its tree' if has_tree else ''}###balance")
     if has_tree:
-        ui.tooltip(f"Of everything that moves with {root}: the sensor's body hangs on it, and joints pass forces on")
+        ui.tooltip(f"Balance of all bodies attached to {root}, because joints transmit forces to the sensor's body")
     if not opened:
         return
     show_forces(diagnostics.forces(body))
@@ -230,10 +230,10 @@ def _show_origins(shell: Shell, reading: SensorReading) -> None:
         return
     imgui.set_next_item_open(True, imgui.Cond_.once)
     opened = imgui.collapsing_header(f"Parameters of contact {slot}: {ui.literal(' on '.join(mixing.names))}###origins")
-    ui.tooltip("Where each comes from: a <pair>, one of the two geoms, or both by a rule")
+    ui.tooltip("Origin of each parameter: a <pair>, one of the two geoms, or a mix of both")
     if opened:
         show_mixing(mixing)
-        if ui.button("Branch here...###branch", "See what another friction would have done from this step on (Ctrl+B)"):
+        if ui.button("Branch here...###branch", "Re-simulate from this step with another friction (Ctrl+B)"):
             shell.branch_here("friction", deciding_geom(session.engine.model, geoms[slot]))
 
 
@@ -244,13 +244,13 @@ def _array_headings(values: Sequence[Column], sources: Sequence[str], room: floa
     headings = [
         ui.Heading("index", "000", "Index"),
         ui.Heading("slot.name", longest, "Contact and field", left=True),
-        ui.Heading("value", _DIGITS, "In the unit and frame beside it"),
+        ui.Heading("value", _DIGITS, "Value, in the unit and frame beside it"),
         ui.Heading("unit", unit, "", left=True),
-        ui.Heading("frame", "contact", "World axes, or normal, tangent0 and tangent1", left=True),
+        ui.Heading("frame", "contact", "Frame: world axes, or normal, tangent0 and tangent1", left=True),
     ]
     if sources:
         longest = max(sources, key=len)
-        help_text = "The sensor of the scene that the value comes from; ... is the name above"
+        help_text = "Sensor of the scene that the value comes from; ... stands for the name above"
         headings.insert(3, ui.Heading("sensor", longest, help_text, left=True))
     return ui.fitting(headings, room, ("index", "frame", "unit"))
 

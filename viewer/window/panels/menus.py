@@ -32,18 +32,19 @@ _FIRST_STEPS = (
     ),
     (
         "Read",
-        "White spheres are contacts, green arrows normal forces, red and blue friction. Point at one for its numbers; "
-        "the Inspector names every value of a sensor's array.",
+        "White spheres are contacts, green arrows normal forces, red and blue arrows friction. Hover over one for "
+        "its values; the Inspector names every value of a sensor's array.",
     ),
     (
         "Measure",
-        "The + of the Sensors panel makes a sensor: from what touches now, or from a body that you right-click.",
+        "The + of the Sensors panel makes a sensor, for example for a pair that touches now. Right-click a body to "
+        "make one for it.",
     ),
-    ("Find", "Plots and Events show when contacts began and how hard they were: click a row to go there."),
+    ("Find", "Plots show forces over time; Events lists begin and end of contacts: click a row to go there."),
     ("Keep", "F9 records a video, Ctrl+P a screenshot; `contact-viewer export` writes tables."),
 )
 _DOCUMENTATION = (
-    ("In this window", "F1 lists keys and mouse. Point at a control to read what it does."),
+    ("In this window", "F1 lists keys and mouse. Hover over a control for its tooltip."),
     (
         "On the command line",
         "`contact-viewer --help` lists the commands and the options of the window, `contact-viewer COMMAND --help` "
@@ -56,7 +57,7 @@ _DOCUMENTATION = (
     ),
     (
         "In Python",
-        "`help(contact_viewer)` lists what a program can use, `help(contact_viewer.launch)` explains one of them.",
+        "`help(contact_viewer)` lists the public names, `help(contact_viewer.launch)` explains one.",
     ),
 )
 FIRST_STEPS, DOCUMENTATION, ABOUT = "First steps", "Documentation", "About"
@@ -128,18 +129,18 @@ def _show_file(shell: Shell) -> None:
         imgui.end_menu()
     if imgui.begin_menu("Open beside"):
         ui.menu_item("Scene, run or log...", shell.choose_beside)
-        ui.tooltip("Its contacts, bodies and curves are shown beside those of this run, and compared")
+        ui.tooltip("Show contacts, bodies and curves of another run, and compare them with this run")
         for name, engine in ENGINES.items() if app.session.engine.path is not None else ():
             ui.menu_item(engine.label, partial(shell.open_beside, name))
-            ui.tooltip(f"The same scene, stepped by {engine.label} beside this run")
+            ui.tooltip(f"Simulate the same scene with {engine.label} beside this run")
         imgui.end_menu()
     ui.menu_item("Add data...", shell.choose_data, enabled=app.session.history is not None)
-    ui.tooltip("Show measured data beside the run, in Plots: CSV, Parquet, NPZ, HDF5, or recordings of ROS 2")
+    ui.tooltip("Show measured data in Plots: CSV, Parquet, NPZ, HDF5, or ROS 2 bags")
     ui.menu_item("Reload", app.reload, "Ctrl+L", enabled=can_open)
     ui.menu_item("Save run...", shell.choose_run, "Ctrl+S", enabled=app.session.history is not None)
-    ui.tooltip("Keep every step of the history in one file, which shows the same steps anywhere")
+    ui.tooltip("Save every step of the history in one file, to open it here or on another machine")
     ui.menu_item("Save page...", shell.choose_page, enabled=app.session.history is not None)
-    ui.tooltip("Write the history as one HTML page that any browser shows: the moving scene, contacts, curves, events")
+    ui.tooltip("Save the history as one HTML page for any browser: moving scene, contacts, curves, events")
     imgui.separator()
     ui.menu_item("New sensor...", partial(shell.edit_sensor, None))
     last = app.undo_stack.last
@@ -147,14 +148,14 @@ def _show_file(shell: Shell) -> None:
     imgui.separator()
     ui.menu_item("Quit" if shell.audience is None else "Leave", shell.leave, "Ctrl+Q")
     if shell.audience is not None:
-        ui.tooltip("The window goes on. Ctrl-C in the terminal that serves it ends it, for everybody")
+        ui.tooltip("Disconnect this browser; the window stays open. Ctrl-C in its terminal closes it for all viewers")
 
 
 def _show_simulation(shell: Shell) -> None:
     session = shell.app.session
     _show_bindings(shell, SIMULATION[:3])
     ui.menu_item("Branch here...", shell.branch_here, "Ctrl+B")
-    ui.tooltip("The same inputs from this step on, with another friction, cone, time step, mass or push")
+    ui.tooltip("Re-simulate from this step with the same inputs and another friction, cone, time step, mass or push")
     with ui.disabled(session.why_not(Change.RESET) is not None):
         _show_bindings(shell, SIMULATION[3:4])
         if session.engine.keys:
@@ -201,7 +202,7 @@ def _show_view(shell: Shell) -> None:
         shown = getattr(owner, flag)
         ui.menu_item(title, partial(setattr, owner, flag, not shown), key, shown)
     scale, size = partial(setattr, settings, "ui_scale"), partial(setattr, settings, "font_size")
-    help_text = "Of what this screen's density asks for"
+    help_text = "Factor on the size that suits this screen"
     _show_choices(
         "UI scale", _UI_SCALES, settings.ui_scale, scale, lambda scale: f"{100 * scale:.0f} %", help_text=help_text
     )
@@ -261,9 +262,9 @@ def _show_subjects(subjects: Iterable[tuple[str, str]]) -> None:
 
 
 def _show_about() -> None:
-    imgui.text_unformatted("See what a scene's contact sensors say.")
+    imgui.text_unformatted("The contact debugger for robot simulation.")
     imgui.spacing()
     ui.dim_text(about_text())
     imgui.spacing()
-    if ui.button("Copy", "Versions, for a report of a problem"):
+    if ui.button("Copy", "Copy the versions, for a bug report"):
         imgui.set_clipboard_text(about_text())

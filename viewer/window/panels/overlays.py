@@ -69,7 +69,7 @@ def show_legend(shell: Shell, viewport: Viewport) -> None:
         _scale_bar(session)
         imgui.same_line(0, 8)
     icon = icons.ICON_FA_CHEVRON_UP if folded else icons.ICON_FA_CHEVRON_DOWN
-    if small_button(f"{icon}###fold", "Show all of the legend" if folded else "Fold the legend"):
+    if small_button(f"{icon}###fold", "Unfold the legend" if folded else "Fold the legend"):
         session.settings.fold_legend = not folded
     for note in () if folded else notes:
         _flow(imgui.calc_text_size(note).x, room)
@@ -152,7 +152,7 @@ def _scale_bar(session: Session) -> None:
     if gizmos.scale_mode is ScaleMode.AUTO:
         imgui.same_line(0, 8)
         locked = session.force_scale.locked
-        help_text = "Let the scale follow the forces again" if locked else "Keep this scale, whatever forces come"
+        help_text = "Unlock: let the scale adapt to the forces" if locked else "Lock this scale"
         if small_button(f"{icons.ICON_FA_LOCK if locked else icons.ICON_FA_LOCK_OPEN}###lock", help_text):
             session.force_scale.locked = not locked
 
@@ -176,7 +176,7 @@ class Drawer:
             self._title = None
             imgui.set_next_window_pos(ImVec2(right - _MARGIN, top + _MARGIN), 0, ImVec2(1, 0))
             begin_overlay("drawer")
-            if small_button(f"{icons.ICON_FA_BARS} Panels", "Show a panel: the window is too narrow for them all"):
+            if small_button(f"{icons.ICON_FA_BARS} Panels", "Show a panel; the window is too narrow to dock them"):
                 shell.drawer = next(iter(panels))
             imgui.end()
             return

@@ -86,15 +86,15 @@ class BodyMenu:
         ui.menu_item("Select", partial(view.select, pick), "Double click")
         if imgui.menu_item_simple("Pull", "Ctrl+right drag"):
             view.select(pick)
-            shell.app.notices.add(f"{names[pick.body]} is selected: drag with Ctrl and the right button to pull it")
-        ui.tooltip("Select it; then drag with Ctrl and the right button to pull, the left one to turn it")
+            shell.app.notices.add(f"{names[pick.body]} selected: Ctrl+right drag pulls it")
+        ui.tooltip("Select the body; then Ctrl+right drag pulls it, Ctrl+left drag turns it")
         ui.menu_item("Pull in a branch...", partial(shell.branch_here, "force", names[pick.body]))
-        ui.tooltip("See what a force on it would have done from this step on, with the same inputs")
+        ui.tooltip("Re-simulate from this step with the same inputs and a force on the body")
         ui.menu_item("Centre the view here", partial(view.center, pick.point), "Right double click")
         ui.menu_item("Track", partial(view.track, pick.body), "Ctrl+right double click")
         imgui.separator()
         ui.menu_item("Make a sensor here...", partial(shell.edit_new_sensor, pick))
-        ui.tooltip("A new contact sensor of what was clicked, in the editor")
+        ui.tooltip("Make a contact sensor for the clicked geom, in the editor")
         if (contact := self._contact) is not None and session.engine.sensors.has(contact.sensor):
             geoms = session.details(contact.sensor).geoms
             bodies = bodies_of(session.engine.model, geoms[contact.slot]) if contact.slot < len(geoms) else None

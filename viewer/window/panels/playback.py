@@ -143,8 +143,8 @@ def _show_scrubber(session: Session) -> None:
     inexact = ""
     if history.marks:
         draw_marks(history)
-        inexact = f"\n{len(history.marks)} steps could not be re-simulated exactly: they are marked."
-    ui.tooltip(lambda: f"{_history_text(session, history)}. Drag to go back; playing on continues {start}.{inexact}")
+        inexact = f"\n{len(history.marks)} marked steps could not be re-simulated exactly."
+    ui.tooltip(lambda: f"{_history_text(session, history)}. Drag to go back; Play continues {start}.{inexact}")
 
 
 def _show_episodes(session: Session) -> None:
@@ -153,7 +153,7 @@ def _show_episodes(session: Session) -> None:
     text = f"episode {number} of {newest}"
     color = plain_color() if number == newest else warning_color()
     with ui.text_color(color):
-        clicked = ui.button(f"{text}###episodes", "Episodes that are kept: go to the end of one (N and P cross them)")
+        clicked = ui.button(f"{text}###episodes", "Kept episodes: choose one to go to its end (N and P cross episodes)")
     if clicked:
         imgui.open_popup("episodes")
     with ui.popup("episodes", above=True) as opened:
@@ -190,7 +190,7 @@ def _show_episode(session: Session, episode: Episode, shown: int, has_return: bo
         with ui.number_font():
             ui.text_right(text)
     imgui.table_next_column()
-    imgui.text(ui.fit_text(episode.ending or "goes on", 24 * imgui.get_font_size()))
+    imgui.text(ui.fit_text(episode.ending or "running", 24 * imgui.get_font_size()))
 
 
 def _mark_episodes(session: Session, width: float) -> None:
@@ -221,7 +221,7 @@ def _show_time(session: Session) -> None:
         clicked = imgui.button(f"{text}###time")
     if session.history is None:
         return
-    ui.tooltip("Simulated time. Click to go to another, or to change how much is kept")
+    ui.tooltip("Simulated time. Click to go to a time, or to change the size of the history")
     if clicked:
         imgui.open_popup("time")
     with ui.popup("time", above=True) as opened:
@@ -238,7 +238,7 @@ def _show_time_popup(session: Session, history: History) -> None:
     if time is not None:
         session.go_to_time(time)
         imgui.close_current_popup()
-    help_text, kept = "Memory that the history may take. Changing this clears it", session.settings.history_megabytes
+    help_text, kept = "Memory for the history [MB]. Changing it clears the history", session.settings.history_megabytes
     if (megabytes := ui.number_field("MB for the history", kept, width, "%.0f", help_text)) is not None:
         session.set_history(megabytes)
     ui.dim_text(_history_text(session, history))

@@ -311,13 +311,13 @@ def why_empty(session: Session, curves: PlottedCurves, lines: Sequence[Line]) ->
     found = curves.of_signal(curves.high, Signal.FOUND)[names]
     signal = lines[0].signal
     if not (found > 0).any():
-        return "nothing touches in this time"
+        return "no contact in this time span"
     touching = [line.name for line, each in zip(lines, found, strict=True) if (each > 0).any()]
     if all(is_net(session, name) for name in touching):
-        return f"{signal} is not known for net forces"
+        return f"{signal} is not available for net forces"
     if not any(session.engine.sensors.has(name) for name in touching[1:] or touching):
-        return f"{signal} needs sensors: make one for each body"
-    return f"{signal} is not known for these contacts"
+        return f"{signal} needs sensors: make one sensor per body"
+    return f"{signal} is not available for these contacts"
 
 
 def is_net(session: Session, name: str) -> bool:

@@ -77,23 +77,23 @@ def show_plot_controls(session: Session, as_csv: Callable[[], str], save: Callab
     settings, em = session.settings.plots, imgui.get_font_size()
     _choose_signals(session, settings)
     flow(6 * em)
-    help_text = "One plot a sensor with all signals, instead of one a signal with all sensors"
+    help_text = "One plot per sensor with all signals, instead of one per signal with all sensors"
     settings.by_sensor = checkbox("by sensor", settings.by_sensor, help_text)
     flow(5 * em)
-    help_text = "Move along with the time. Zooming by a drag turns it off, a double click on. Right drag moves"
+    help_text = "Follow the newest step. Drag to zoom, which turns it off; right drag pans; double click turns it on"
     settings.follow = checkbox("follow", settings.follow, help_text)
     flow(5 * em)
-    help_text = 'Time in view while "follow" is on'
+    help_text = 'Time span while "follow" is on'
     settings.seconds = choose("##span", settings.seconds, _SPANS, 5 * em, help_text, lambda span: f"{span:g} s")
     flow(7 * em)
     _show_axis_options(settings)
     flow(2 * em)
-    fits = button(f"{icons.ICON_FA_EXPAND}###fit", "Show all again (double click in a plot)")
+    fits = button(f"{icons.ICON_FA_EXPAND}###fit", "Reset the zoom (double click in a plot)")
     flow(2 * em)
-    if button(f"{icons.ICON_FA_COPY}###copy", "Copy what is in view as CSV"):
+    if button(f"{icons.ICON_FA_COPY}###copy", "Copy the curves in view as CSV"):
         imgui.set_clipboard_text(as_csv())
     flow(2 * em)
-    if button(f"{icons.ICON_FA_FLOPPY_DISK}###save", "Save what is in view as a CSV file"):
+    if button(f"{icons.ICON_FA_FLOPPY_DISK}###save", "Save the curves in view as a CSV file"):
         save(as_csv())
     return fits
 
@@ -108,7 +108,7 @@ def _choose_signals(session: Session, settings: PlotSettings) -> None:
                 settings.signals = ",".join(s for s in Signal if (on if s is signal else s in chosen))
         imgui.end_combo()
     else:
-        tooltip(f"Which curves: {', '.join(chosen) or 'none'}")
+        tooltip(f"Signals: {', '.join(chosen) or 'none'}")
 
 
 def _signal_text(signals: Sequence[Signal], width: float) -> str:
@@ -124,9 +124,9 @@ def _show_axis_options(settings: PlotSettings) -> None:
         if not opened:
             return
         for axis, help_text in (
-            (ValueAxis.LINEAR, "Holds zero and what is in view"),
+            (ValueAxis.LINEAR, "Scaled to the values in view, with zero"),
             (ValueAxis.LOG, "Four decades; linear around zero where values are negative"),
-            (ValueAxis.FIXED, "Between two values that you choose"),
+            (ValueAxis.FIXED, "Between two chosen values"),
         ):
             if imgui.radio_button(str(axis), settings.axis is axis):
                 settings.axis = axis
@@ -142,7 +142,7 @@ def _show_axis_options(settings: PlotSettings) -> None:
             if not settings.value_low < settings.value_high:
                 paragraph("Max must exceed min; using linear.")
         else:
-            help_text = "Rare impacts that are far above the rest leave the plot, with a mark and their value"
+            help_text = "Clip rare peaks far above the rest, and label them with their value"
             settings.fit_usual = checkbox("cut rare impacts", settings.fit_usual, help_text)
 
 
@@ -229,7 +229,7 @@ class Plots:
             if not len(engine.sensors) and engine.can_watch_all:
                 paragraph("This scene has no contact sensors. Show all contacts, or make sensors, to see curves.")
             elif any(session.visible.values()):
-                paragraph(f"{engine.name.split()[0]} keeps no curves of all contacts: add a sensor to the scene.")
+                paragraph(f"{engine.name.split()[0]} has no curves of all contacts: add a sensor to the scene.")
             else:
                 paragraph("Show a sensor to see its curves.")
             return
@@ -248,7 +248,7 @@ class Plots:
         if len(shown) > (_MOST_PLOTS if by_sensor else _MOST_ROWS):
             flow(imgui.calc_text_size("0000 of 0000 sensors").x)
             dim_text(f"{_MOST_PLOTS if by_sensor else _MOST_ROWS} of {len(shown)} sensors")
-            tooltip("The first ones of those that are shown")
+            tooltip("Only the first shown sensors are plotted")
         names = shown[:_MOST_ROWS]
         self._show_newest(session, history)
         signals = chosen_signals(session)
@@ -514,7 +514,7 @@ class Plots:
                 session.go_to(pointed_step(history, name) if name else history.step_at(implot.get_plot_mouse_pos().x))
             elif name:
                 imgui.set_tooltip(
-                    f"{name}: in contact where filled; the line below says when it slides or creeps. Click to go there"
+                    f"{name}: filled in contact, with a line below while it slides or creeps. Click to go there"
                 )
         implot.end_plot()
         return hovered

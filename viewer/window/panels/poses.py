@@ -113,13 +113,11 @@ def show_poses(
     if fixed:
         ui.dim_text("Readings")
     elif not session.paused:
-        ui.dim_text("Readings; pause to pose the robot")
+        ui.dim_text("Joint positions; pause to pose the robot")
     elif drive.is_posed:
         text = posed_text(session.engine)
         ui.paragraph(text[0].upper() + text[1:] + ".", warning_color())
-        if drive.can_hold and ui.button(
-            "Hold this pose###hold", "Servos are set to it, and motors hold it, from now on"
-        ):
+        if drive.can_hold and ui.button("Hold this pose###hold", "Set servos to this pose, and hold it with motors"):
             drive.hold_pose(True)
     elif can_pose:
         ui.dim_text("Drag to pose the robot")
@@ -176,7 +174,7 @@ def _show_mocap(session: Session, index: int) -> None:
     position, turn = data.mocap_pos[index], data.mocap_quat[index]
     with imgui_ctx.push_id(f"mocap {index}"):
         ui.dim_text(f"{name} (mocap)")
-        ui.tooltip("Ctrl+drag moves it in the scene, too: with the right button, with the left it turns")
+        ui.tooltip("In the scene, Ctrl+right drag moves it, Ctrl+left drag turns it")
         _show_vector(drive, name, "position", position, lambda new: drive.set_mocap(index, new, turn.copy()), " [m]")
         _show_vector(drive, name, "quaternion", turn, lambda new: drive.set_mocap(index, position.copy(), new), "")
 

@@ -59,53 +59,51 @@ class RecordButton:
             app.session.settings.record_folder = str(folder)
             self._wanted = True
 
-        files.ask(Purpose.FOLDER, "Where recordings go", app.next_recording.parent, choose_folder)
+        files.ask(Purpose.FOLDER, "Folder for recordings", app.next_recording.parent, choose_folder)
 
     def _show_dialog(self, app: Application, files: FileDialog) -> None:
         em, settings = imgui.get_font_size(), app.session.settings
         ui.paragraph("The suffix gives the format: .mp4 .webm .gif .webp")
         imgui.set_next_item_width(28 * em)
         _, self._path = imgui.input_text("file", self._path)
-        ui.tooltip("Where the recording goes")
+        ui.tooltip("File of the recording")
         imgui.same_line()
         if ui.button(f"{icons.ICON_FA_FOLDER_OPEN}###folder", "Choose another folder"):
             self._choose_folder(app, files)
             imgui.close_current_popup()
-        help_text = "Record the whole window, or the scene alone with legend and time; screenshots too"
+        help_text = "Record the whole window; else the scene with legend and time. Also for screenshots"
         settings.record_panels = ui.checkbox("with panels", settings.record_panels, help_text)
         imgui.same_line(0, 2 * em)
-        names = {0.0: "as in the window", 480.0: "480 lines", 720.0: "720 lines", 1080.0: "1080 lines"}
-        known = names | {settings.record_height: names.get(settings.record_height, f"{settings.record_height:g} lines")}
-        help_text = "Height of the pictures; their width follows"
+        names = {0.0: "as in the window", 480.0: "480p", 720.0: "720p", 1080.0: "1080p"}
+        known = names | {settings.record_height: names.get(settings.record_height, f"{settings.record_height:g}p")}
+        help_text = "Height of the frames [px]"
         height = ui.choose("size", settings.record_height, known, 9 * em, help_text, lambda height: known[height])
         settings.record_height = height
         imgui.same_line(0, 2 * em)
         rates = sorted({settings.record_fps, 15.0, 24.0, 25.0, 30.0, 50.0, 60.0})
-        help_text = "Frames per second; GIF takes at most 50"
+        help_text = "Frames per second; at most 50 for GIF"
         settings.record_fps = ui.choose(
             "frames/s", settings.record_fps, rates, 5 * em, help_text, lambda fps: f"{fps:g}"
         )
-        help_text = (
-            "talk: total forces and friction cones, large, few words; debug: as the window shows it. Without panels"
-        )
+        help_text = "debug: as in the window; talk: large total forces and friction cones, few words. Without panels"
         settings.record_style = ui.choose("style", settings.record_style, list(VideoStyle), 6 * em, help_text)
         imgui.same_line(0, 2 * em)
         ui.dim_text("{} x {} pixels".format(*app.recording_size))
         path = Path(self._path.strip()).expanduser() if self._path.strip() else None
-        if ui.button("Start recording", "From now on (F9)") and path is not None:
+        if ui.button("Start recording", "Record from now on (F9)") and path is not None:
             app.start_recording(path)
             imgui.close_current_popup()
         history = app.session.history
         imgui.begin_disabled(history is None)
         imgui.same_line(0, 2 * imgui.get_font_size())
-        help_text = "Show the newest part of the history again, every frame at its time, and record it (Shift+F9)"
+        help_text = "Replay and record the last seconds of the history (Shift+F9)"
         if ui.button("Record the last", help_text) and path is not None:
             app.record_last(path)
             imgui.close_current_popup()
         imgui.same_line()
         imgui.set_next_item_width(4 * imgui.get_font_size())
         changed, seconds = imgui.input_float("s", settings.record_last, 0, 0, "%g")
-        ui.tooltip("How much of the history, back from its newest step")
+        ui.tooltip("Length of the replay, up to the newest step")
         if changed and seconds > 0:
             settings.record_last = seconds
         if history is not None:

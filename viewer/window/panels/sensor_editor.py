@@ -36,8 +36,8 @@ from .sensor_form import (
 )
 
 _REDUCE_HELP = (
-    "Which contacts are reported if there are more than slots (num)\n"
-    "none: the first ones\nmindist: the deepest\nmaxforce: the strongest\nnetforce: all of them as one, in world axes"
+    "Contacts that are reported if there are more than slots (num)\nnone: the first ones\nmindist: the deepest\n"
+    "maxforce: the strongest\nnetforce: one net force of all, in world axes"
 )
 
 
@@ -86,7 +86,10 @@ class SensorEditor:
         self._awaited = None
         original = self._declared.get(name) if name is not None else None
         if name is not None and original is None:
-            self.message.set(f"{name} matches something that has no name: MJCF cannot declare it.", failed=True)
+            self.message.set(
+                f"{name} matches an object without a name, which MJCF cannot declare: name the object in the file.",
+                failed=True,
+            )
         self.editing = name if original is not None else None
         self._original = original
         self._named = original is not None
@@ -156,7 +159,7 @@ class SensorEditor:
         if declarations:
             self.make(app, declarations)
         else:
-            app.notices.add("nothing with a name touches now: no sensor was made")
+            app.notices.add("no named body touches anything now: no sensor was made")
 
     def show_all_contacts(self, app: Application) -> None:
         """Make a sensor of all contacts, and select it once the scene has it."""
@@ -206,7 +209,7 @@ class SensorEditor:
         buttons = imgui.calc_text_size(f"{icons.ICON_FA_PLUS} NewRemove").x + 4 * style.frame_padding.x
         ui.fitted_text(f"Sensor {name}", imgui.get_content_region_avail().x - buttons - 2 * style.item_spacing.x)
         imgui.same_line()
-        if ui.small_button(f"{icons.ICON_FA_PLUS} New###new", "Make another one like this"):
+        if ui.small_button(f"{icons.ICON_FA_PLUS} New###new", "Make a new sensor like this one"):
             self.editing = self._original = None
             self.draft, self._named = replace(self.draft, name=""), False
             self.message.set("")
@@ -215,9 +218,9 @@ class SensorEditor:
             return
         imgui.same_line()
         if change.before is None:
-            pressed = ui.small_button("Remove", "Remove this sensor: the file does not have it")
+            pressed = ui.small_button("Remove", "Remove this sensor, which is not in the file")
         else:
-            pressed = ui.small_button("Revert", "As the file has it")
+            pressed = ui.small_button("Revert", "Restore the declaration in the file")
         if pressed:
             sensor_edits.revert(name)
             if change.before is not None:
@@ -229,7 +232,7 @@ class SensorEditor:
             self.draft = replace(self.draft, name=self._suggested_name())
         imgui.set_next_item_width(width)
         changed, name = imgui.input_text("name", self.draft.name)
-        ui.tooltip("What the sensor is called in the scene")
+        ui.tooltip("Name of the sensor in the scene")
         if changed:
             self._named = bool(name)
             self.draft = replace(self.draft, name=name)
@@ -239,7 +242,7 @@ class SensorEditor:
         reduce = ui.choose("reduce", self.draft.reduce, Reduce, width, _REDUCE_HELP)
         imgui.set_next_item_width(width)
         num = imgui.input_int("slots###num", self.draft.num, 1, 10)[1]
-        ui.tooltip(f"num: contacts that the array has slots for, 1 to {NUM_MAX:,}")
+        ui.tooltip(f"num: number of contacts that fit into the array, 1 to {NUM_MAX:,}")
         num = min(max(num, 1), NUM_MAX)
         fields = choose_fields(self.draft.fields)
         self.draft = replace(self.draft, first=first, second=second, fields=fields, num=num, reduce=reduce)
@@ -256,7 +259,7 @@ class SensorEditor:
             if ui.button("Add sensor###apply" if self.editing is None else "Apply###apply", help_text):
                 self._apply(sensor_edits)
         imgui.same_line()
-        if ui.button("Copy MJCF", "Put the element into the clipboard"):
+        if ui.button("Copy MJCF", "Copy the element to the clipboard"):
             imgui.set_clipboard_text(contact_element(self.draft.attributes))
             self.message.set("Copied. Paste it inside <sensor>.")
         imgui.same_line()
@@ -274,9 +277,7 @@ class SensorEditor:
         count = len(sensor_edits.changes)
         kept = app.session.why_not(Change.FILE)
         with ui.disabled(kept is not None or not count):
-            help_text = (
-                kept or "Write every sensor that was made or changed here, and every excluded pair, into the scene file"
-            )
+            help_text = kept or "Write all new and changed sensors, and all excluded pairs, into the scene file"
             if ui.button(f"Save all {count}###save all" if count else "Save all###save all", help_text):
                 self.message.attempt(lambda: self._save(app, sensor_edits.changes))
         imgui.same_line()
@@ -298,7 +299,7 @@ class SensorEditor:
         imgui.same_line()
         if imgui.radio_button("bodies", self._by_body):
             self._by_body = True
-        ui.tooltip("Bodies that move and touch something")
+        ui.tooltip("Moving bodies that touch something")
         ui.flow(imgui.calc_text_size(EACH_BODY).x + 2 * imgui.get_style().frame_padding.x)
         if ui.button(f"{EACH_BODY}###each body", EACH_BODY_HELP):
             self.make_for_bodies(app)

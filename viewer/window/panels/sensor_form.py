@@ -28,15 +28,15 @@ _FIELD_HELP = {
     Field.POS: "Position, world",
     Field.NORMAL: "Normal from object 1 to object 2, world",
     Field.TANGENT: "First tangent, world",
-    Field.LINVEL: "Velocity of object 2 against object 1; not with netforce",
-    Field.ANGVEL: "Angular velocity of object 2 against object 1; not with netforce",
+    Field.LINVEL: "Velocity of object 2 relative to object 1; not with netforce",
+    Field.ANGVEL: "Angular velocity of object 2 relative to object 1; not with netforce",
 }
 _TARGET_ROWS = 12
 """Most names that a list shows at once."""
 _SITE_REACH = 60.0
 """Largest distance of a click from a site's centre [px]."""
 _KIND_HELP = {
-    TargetKind.ANY: "any: whatever it is",
+    TargetKind.ANY: "any: anything",
     TargetKind.GEOM: "geom: one geom",
     TargetKind.BODY: "body: all geoms of one body",
     TargetKind.SUBTREE: "subtree: a body and everything attached to it",
@@ -65,11 +65,11 @@ class NameList:
         imgui.set_next_item_width(-1)
         flags = imgui.InputTextFlags_.enter_returns_true
         entered, self._typed = imgui.input_text_with_hint("##typed", "type to search", self._typed, flags)
-        ui.tooltip("List only names that contain this; Enter takes the first")
+        ui.tooltip("Filter by name; Enter chooses the first")
         imgui.pop_style_color()
         found = [name for name in names() if self._typed.lower() in name.lower()]
         if not found:
-            ui.paragraph("nothing of that name" if self._typed else "nothing here has a name")
+            ui.paragraph("No match" if self._typed else "No object of this kind has a name")
         elif entered:
             value = found[0]
             imgui.close_current_popup()
@@ -112,7 +112,7 @@ class TargetChooser:
                 target.name if kind is not TargetKind.ANY else "anything",
                 lambda: target_names(model, kind),
                 room - kind_width,
-                f"The {kind}, by its name: type to search",
+                f"Name of the {kind}: type to search",
             )
         if kind is not TargetKind.ANY:
             target = ContactTarget(kind, name)
@@ -148,7 +148,7 @@ class TargetChooser:
         with imgui_ctx.push_style_color(imgui.Col_.button, color):
             if ui.icon_button(icons.ICON_FA_CROSSHAIRS, "pick"):
                 self.picking = None if active else side
-        ui.tooltip("Esc: choose nothing" if active else "Pick it in the scene with the next click")
+        ui.tooltip("Cancel (Esc)" if active else "Choose it by a click on the scene")
 
 
 class BodyChooser:
@@ -171,7 +171,7 @@ class BodyChooser:
             self._body = next((name for name in bodies if name != "world"), "")
         if self._body:
             width = imgui.get_content_region_avail().x - 5.5 * imgui.get_font_size()
-            help_text = "Whose geoms; a double click on a body in the scene chooses it too"
+            help_text = "Body of the geoms; a double click on a body in the scene chooses it too"
             self._body = self._names.show("##body", self._body, lambda: bodies, width, help_text)
         return self._body
 
@@ -246,7 +246,7 @@ def _fits(line: str, width: float) -> bool:
 
 
 EACH_BODY = f"{icons.ICON_FA_SHOE_PRINTS} each body"
-EACH_BODY_HELP = "Make a sensor for each body that moves and touches something now: the feet of a robot that stands"
+EACH_BODY_HELP = "Make one sensor for each moving body that touches something now, such as the feet of a robot"
 _ROWS = 8
 """Most pairs or bodies that the list shows at once."""
 _NAMES_WIDTH = 13.0
@@ -273,7 +273,11 @@ def show_bodies(bodies: Sequence[TouchingBody]) -> TouchingBody | None:
     """Draw the list of touching bodies; return the one to make a sensor for, None if none was clicked."""
 
     def describe(body: TouchingBody) -> tuple[str, str, bool]:
-        help_text = f"Make a sensor of all that touches {body.label}" if body.name else "A body without a name"
+        help_text = (
+            f"Make a sensor of all that touches {body.label}"
+            if body.name
+            else "This body has no name: MJCF cannot refer to it"
+        )
         return icons.ICON_FA_PLUS, help_text, bool(body.name)
 
     if not bodies:
@@ -292,7 +296,7 @@ def show_pairs(
     def describe(pair: TouchingPair) -> tuple[str, str, bool]:
         first, second = sides(pair)
         if not first.name and not second.name:
-            return icons.ICON_FA_PLUS, "Neither of them has a name that a sensor could go by", False
+            return icons.ICON_FA_PLUS, "Neither geom nor its body has a name: MJCF cannot refer to them", False
         if sensor := by_sides.get(frozenset((first, second))):
             return icons.ICON_FA_EYE, f"Sensor {sensor} matches these two: select it", True
         return icons.ICON_FA_PLUS, f"Make a sensor: {first} × {second}", True

@@ -54,7 +54,7 @@ class SensorsPanel:
         if session.watches_by_itself:
             _show_watched(shell)
         if len(sensors) > _MANY:
-            help_text = "List only sensors with these words in their names"
+            help_text = "Filter by name"
             self.text = ui.filter_field("##filter", "filter names", self.text, -1, help_text)
         else:
             self.text = ""
@@ -67,7 +67,7 @@ class SensorsPanel:
             _show_row(shell, place, (short(i), label), totals, sensors[place].name in unsaved)
             imgui.pop_id()
         if not listed:
-            ui.paragraph("No sensor has these words in its name.")
+            ui.paragraph("No match.")
         _show_unread(session)
 
     def listed(self, names: tuple[str, ...]) -> list[int]:
@@ -116,7 +116,7 @@ def _show_empty(shell: Shell) -> None:
             shell.show_all_contacts()
     if ui.button(f"{EACH_BODY}###each body", EACH_BODY_HELP):
         shell.make_for_bodies()
-    help_text = "Choose what it matches and what it reports, or one of the pairs that touch now"
+    help_text = "Make a sensor in the editor, for example for a pair that touches now"
     if ui.button(f"{icons.ICON_FA_PLUS} New sensor###new", help_text):
         shell.edit_sensor(None)
     imgui.spacing()
@@ -129,7 +129,9 @@ def _show_watched(shell: Shell) -> None:
     """Draw the note that all contacts are shown, with a button to make sensors instead."""
     settings = shell.app.session.settings
     ui.paragraph("This scene has no contact sensors: all contacts are shown.")
-    if ui.button(f"{icons.ICON_FA_PLUS} Make sensors###make", "Choose from the pairs that touch now, or anything else"):
+    if ui.button(
+        f"{icons.ICON_FA_PLUS} Make sensors###make", "Make sensors in the editor, for example for pairs that touch now"
+    ):
         shell.edit_sensor(None)
     help_text = "Show all contacts of every scene without contact sensors"
     settings.watch_all = ui.checkbox("Always", settings.watch_all, help_text)
@@ -197,7 +199,7 @@ def _show_row(shell: Shell, index: int, texts: tuple[str, str], totals: SensorTo
     imgui.set_cursor_pos(ImVec2(text_x, start.y + 4))
     with ui.text_color(_text_color(session.visible[name])):
         imgui.text_unformatted(texts[0])
-        ui.tooltip(f"{name}: made or changed here, and not saved into the scene file" if unsaved else name)
+        ui.tooltip(f"{name}: new or changed, not saved into the scene file" if unsaved else name)
     if not sensor.virtual and not sensor.sources:
         imgui.set_cursor_pos(ImVec2(right - imgui.get_text_line_height(), start.y + 4))
         _show_pencil(shell, name)
@@ -244,13 +246,13 @@ def _text_color(strong: bool) -> ImVec4:
 
 def _count_text(sensor: ContactSensor, found: int) -> str:
     if sensor.reduce is Reduce.NETFORCE:
-        return f"{found} in 1"
+        return f"net of {found}"
     return str(found) if sensor.virtual else f"{found}/{sensor.slots}"
 
 
 def _count_help(sensor: ContactSensor, found: int, dropped: int) -> str:
     if sensor.reduce is Reduce.NETFORCE:
-        return f"{found} matching contacts, summed up into 1 slot"
+        return f"net force of {found} matching contacts"
     text = f"{found} matching contacts, {ui.slots_text(sensor.slots)}"
     if dropped:
         text += f"\n{dropped} dropped: raise num, or choose another reduce mode"
@@ -272,7 +274,7 @@ def _show_pencil(shell: Shell, name: str) -> None:
     ):
         if imgui.small_button(f"{icons.ICON_FA_PEN}###edit"):
             shell.edit_sensor(name)
-    ui.tooltip("Change what this sensor matches and reports")
+    ui.tooltip("Edit this sensor")
 
 
 def _show_reduce(session: Session, sensor: ContactSensor) -> None:

@@ -8,10 +8,10 @@ from .. import widgets as ui
 from ..shell import Shell
 from ..theme import warning_color
 
-SOLVED = "solved again by MuJoCo"
+SOLVED = "re-solved by MuJoCo"
 SOLVED_AGAIN = (
-    "Solved again by MuJoCo: your engine has not said where these contacts are, or with which forces. They may differ"
-    " from those that acted."
+    "Re-solved by MuJoCo: your engine did not pass these contacts or their forces, so they may differ from those that"
+    " acted. Pass sensordata to `sync` to see your engine's own."
 )
 """Tooltip for contacts that are not those of the engine that took the step."""
 _BESIDE = 200.0
@@ -28,7 +28,7 @@ def show_status(shell: Shell) -> None:
     ui.dim_text(f"{engines}{_SEPARATOR}{shell.renderer}, {shell.quality} quality")
     ignored = dict.fromkeys(name for engine in session.engines for name in engine.ignored)
     ui.tooltip(
-        "Engine; renderer and quality. --quality low or high overrides"
+        "Engine; renderer and rendering quality (--quality)"
         + (f"\nNot supported by this engine: {', '.join(ignored)}" if ignored else "")
     )
     imgui.same_line(0, 0)
@@ -39,12 +39,12 @@ def show_status(shell: Shell) -> None:
     # Those who watch from elsewhere see another rate than is drawn.
     rate = f"{_SEPARATOR}{hello_imgui.frame_rate():4.0f} fps" if shell.audience is None else ""
     ui.dim_text(f"{rate}{_SEPARATOR}{_contacts_text(session)}")
-    ui.tooltip("Frames per second; contacts that the shown sensors report, each counted once, of all that touch")
+    ui.tooltip("Frames per second; contacts of the shown sensors, each counted once, of all contacts")
     labels, wanted = shell.label_count
     if labels < wanted:
         imgui.same_line(0, 0)
         imgui.text_colored(warning_color(), f", {labels} of {wanted} labels")
-        ui.tooltip("There is no room for all labels: go nearer, or hide some of the sensors")
+        ui.tooltip("Not enough room for all labels: zoom in, or hide some sensors")
     if shell.audience is not None and shell.audience.text:
         imgui.same_line(0, 0)
         ui.dim_text(f"{_SEPARATOR}{shell.audience.text}")
@@ -53,11 +53,11 @@ def show_status(shell: Shell) -> None:
         imgui.same_line(0, 0)
         history = session.history
         ui.dim_text(f"{_SEPARATOR}history {history.seconds:.0f} s, {history.bytes / 2**20:.0f} MB")
-        ui.tooltip("What is kept to go back to. Click the time to change how much")
+        ui.tooltip("History to go back to. Click the time to change its size")
         if session.filling is not None and (part := session.filling.progress) is not None:
             imgui.same_line(0, 0)
             ui.dim_text(f", filling in curves {100 * part:3.0f} %")
-            ui.tooltip("What the new sensors would have said in the past is being computed, the newest first")
+            ui.tooltip("Computing past values of the new sensors, the newest first")
 
 
 def _show_pace(session: Session) -> None:
@@ -89,5 +89,5 @@ def _contacts_text(session: Session) -> str:
         text += f", {others} not watched"
     gizmos = session.settings.gizmos
     if (count or net) and not gizmos.points and not gizmos.forces:
-        text += ", points and forces are off (C, F)"
+        text += ", points and forces are hidden (C, F)"
     return text

@@ -56,7 +56,7 @@ class TouchPanel:
         session = shell.app.session
         touch, path = session.engine.touch_sensors, session.engine.path
         if touch is None:
-            ui.paragraph("Touch sensors are shown of the first environment.")
+            ui.paragraph("Only the first environment has touch sensors: go to it.")
             return
         names = [sensor.name for sensor in touch]
         if self.selected not in names:
@@ -139,10 +139,10 @@ def _row_height() -> float:
 def _show_headings(sparks: bool) -> None:
     imgui.table_next_row()
     headings = (
-        ("sensor", "Its name, place and type"),
-        ("device", "What the device reports: looked up, noisy, quantised, sampled"),
-        ("true [N]", "What an ideal device would report; of bumpers and MuJoCo's own, the force on the body"),
-        ("curve", f"The last {SECONDS:g} s: bright what the device reports, faint the true force"),
+        ("sensor", "Name, place and type of the sensor"),
+        ("device", "Reading of the device, after lookup table, noise, resolution and sampling"),
+        ("true [N]", "Reading of an ideal device; for bumpers and MuJoCo's own sensors the force on the body"),
+        ("curve", f"Last {SECONDS:g} s: bright the reading of the device, faint the true force"),
     )
     for text, help_text in headings if sparks else headings[:-1]:
         imgui.table_next_column()
@@ -192,14 +192,14 @@ def _show_row(touch: TouchSensors, sensor: SceneTouch, selected: bool, sparks: b
 def _modified_text(sensor: SceneTouch) -> str:
     if not sensor.modified:
         return ""
-    return "\nNot as in the scene file" if sensor.saved else "\nNot in the scene file"
+    return "\nChanged, not saved into the scene file" if sensor.saved else "\nNew, not saved into the scene file"
 
 
 def _show_warning(touch: TouchSensors, sensor: SceneTouch, width: float) -> None:
     outside = touch.outside(sensor.name)
     passed = touch.passed_load(sensor.name) if sensor.enabled else None
     if passed is not None and passed[0] >= _LEAST_SHARE:
-        text = f"{icons.ICON_FA_TRIANGLE_EXCLAMATION} {passed[0]:.0%} passes by"
+        text = f"{icons.ICON_FA_TRIANGLE_EXCLAMATION} {passed[0]:.0%} bypasses it"
         imgui.text_colored(warning_color(), ui.fit_text(text, width))
         ui.tooltip(passed[1])
     elif not outside or not sensor.enabled:
@@ -208,7 +208,9 @@ def _show_warning(touch: TouchSensors, sensor: SceneTouch, width: float) -> None
         text = ui.fit_text(f"{icons.ICON_FA_TRIANGLE_EXCLAMATION} {outside} of {sensor.found} outside", width)
         imgui.text_colored(warning_color(), text)
         counted = (
-            "MuJoCo's own sensor leaves them out" if sensor.native else "They count, for the whole body is the sensor"
+            "MuJoCo's own sensor leaves them out"
+            if sensor.native
+            else "They count, because the whole body is the sensor"
         )
         ui.tooltip(f"{outside} of {sensor.found} contacts of this body are outside the site's volume.\n{counted}.")
 
@@ -245,7 +247,7 @@ def _show_lamp(value: float) -> None:
 
 def _show_curves(touch: TouchSensors, sensor: SceneTouch) -> None:
     ui.heading(sensor.name)
-    ui.tooltip("Bright what the device reports, faint the true force")
+    ui.tooltip("Bright: reading of the device; faint: true force")
     if not len(sensor.history):
         ui.paragraph("No samples yet.")
         return

@@ -20,8 +20,8 @@ _ROOM = 1.15
 _NEAREST = 1e-3
 """Least distance of inputs while a point is dragged, as a part of the table's range."""
 _ROWS_SHOWN = 4
-_TYPE_HELP = "bumper: 1 in contact, else 0\nforce: the push along x\nforce-3d: the force along x, y, z"
-_MEASURE_HELP = "contact: the sum of the contact forces on the body\nmount: what the body passes on to its parent"
+_TYPE_HELP = "bumper: 1 in contact, else 0\nforce: force along x\nforce-3d: force along x, y, z"
+_MEASURE_HELP = "contact: sum of the contact forces on the body\nmount: force that the body passes to its parent"
 
 
 class TouchEditor:
@@ -49,8 +49,8 @@ class TouchEditor:
         if sensor.native:
             ui.heading("Device")
             ui.paragraph(
-                "One of MuJoCo's own touch sensors: the sum of the normal forces inside its site, in newtons, after "
-                "every step. To see what a device would make of it, add a touch sensor to the site."
+                "One of MuJoCo's own touch sensors: the sum of the normal forces inside its site [N] after every "
+                "step. To see the reading of a device, add a touch sensor to the site."
             )
             return
         ui.heading("Device")
@@ -81,13 +81,13 @@ class TouchEditor:
         self._new_target = min(self._new_target, len(targets) - 1)
         imgui.set_next_item_width(200)
         self._new_name = imgui.input_text("name", self._new_name)[1]
-        ui.tooltip("The entry will be named touch:NAME")
+        ui.tooltip("Name; the entry in the scene is touch:NAME")
         labels = [f"{kind} {name}" for kind, name in targets]
-        help_text = "Where it is, and whose axes are its own: x must point out of the robot"
+        help_text = "Site or body of the sensor, which has its axes: x must point out of the robot"
         self._new_target = ui.choose("on", self._new_target, range(len(labels)), 200, help_text, labels.__getitem__)
         self._new_type = ui.choose("type", self._new_type, TouchType, 200, _TYPE_HELP)
         added = None
-        if ui.button("Add sensor", "It starts with the default table and a sampling period of 10 ms"):
+        if ui.button("Add sensor", "Add it with the default table and a sampling period of 10 ms"):
             kind, target = targets[self._new_target]
             place: dict[str, Any] = {kind: target}
             added = self.message.attempt(
@@ -113,13 +113,13 @@ class TouchEditor:
         if measure is not declaration.measure:
             self.message.attempt(lambda: touch.change(name, measure=measure))
         # Values count once they are complete: a half-typed number is often not allowed.
-        help_text = "Sampling period [ms]; 0 turns the sensor off. Enter sets it"
+        help_text = "Sampling period [ms]; 0 turns the sensor off. Enter applies"
         period = ui.number_field("period", declaration.sampling_period, field, "%.6g ms", help_text)
         if period is not None:
             self.message.attempt(lambda: touch.change(name, sampling_period=period))
         imgui.same_line(width)
         form = "infinite" if declaration.resolution == INFINITE_RESOLUTION else "%.6g"
-        help_text = "Smallest change of the output, or -1 for infinitely fine. Enter sets it"
+        help_text = "Smallest change of the output; -1: infinitely fine. Enter applies"
         resolution = ui.number_field("resolution", declaration.resolution, field, form, help_text)
         if resolution is not None:
             self.message.attempt(lambda: touch.change(name, resolution=resolution))
@@ -199,8 +199,8 @@ class TouchEditor:
         table = sensor.device.lookup_table
         flags = imgui.TableFlags_
         headings = (
-            ui.Heading("force [N]", "", "Input; each row must have a larger one than the row before"),
-            ui.Heading("output", "", "What the device reports for it"),
+            ui.Heading("force [N]", "", "Input; larger in each row than in the row before"),
+            ui.Heading("output", "", "Output for this force"),
             ui.Heading("noise", "", "Standard deviation from 0 to 1, as a fraction of the output"),
             ui.Heading("", imgui.get_frame_height()),
         )
@@ -215,7 +215,7 @@ class TouchEditor:
         with ui.number_font():
             for column, value in enumerate(row):
                 imgui.table_next_column()
-                entered = ui.number_field(f"##{column}", value, -1, "%.6g", "Enter sets it")
+                entered = ui.number_field(f"##{column}", value, -1, "%.6g", "Enter applies")
                 if entered is not None:
                     table[index][column] = entered
                     self._set_table(touch, sensor, table)
@@ -228,7 +228,7 @@ class TouchEditor:
     ) -> None:
         declaration = sensor.declaration
         assert declaration is not None
-        if ui.button("Copy MJCF", f"Put the entry into the clipboard:\n{declaration.to_mjcf()}"):
+        if ui.button("Copy MJCF", f"Copy the entry to the clipboard:\n{declaration.to_mjcf()}"):
             imgui.set_clipboard_text(declaration.to_mjcf())
             self.message.set("Copied. Paste it inside <custom>.")
         imgui.begin_disabled(not sensor.modified)
@@ -242,9 +242,9 @@ class TouchEditor:
                     self.message.set("Saved.")
         imgui.same_line()
         if sensor.saved:
-            pressed = ui.button("Revert", "As the scene file has it")
+            pressed = ui.button("Revert", "Restore the entry in the scene file")
         else:
-            pressed = ui.button("Remove", "Remove this sensor: the scene file does not have it")
+            pressed = ui.button("Remove", "Remove this sensor, which is not in the scene file")
         if pressed:
             self._limits = None
             self.message.attempt(lambda: touch.revert(sensor.name))
