@@ -154,7 +154,7 @@ def test_every_arrow_stands_out_against_its_outline(name: str, palette: Palette,
     wall = f'<geom type="box" pos="0 1 0" size="3 0.1 3" rgba="{shade} {shade} {shade} 1"/>'
     gizmos = GizmoList(width=0.03)
     gizmos.draw_arrow((0, 0, -0.2), (0, 0, 0.25), getattr(palette_colors(flat_model(), palette), name))
-    row = picture_of(gizmos.take(), wall)[SIDE // 2 + 10].astype(float)
+    row = picture_of(gizmos.pop_glyphs(), wall)[SIDE // 2 + 10].astype(float)
     for edge in (row[90:97], row[103:110]):
         assert contrast(luminance(row[SIDE // 2]), min(luminance(pixel) for pixel in edge)) > 3.0
 
