@@ -23,7 +23,7 @@ from contact_viewer.app.application import Application, open_application
 from contact_viewer.assets import bundled_scenes
 from contact_viewer.scene_files.scene import find_scene
 from contact_viewer.settings import Options
-from contact_viewer.window.shell import CONTROLS, TOUCH
+from contact_viewer.window.shell import CONTROLS, PLOTS, TOUCH
 from contact_viewer.window.window import Window
 from PIL import Image
 
@@ -51,15 +51,19 @@ def photograph_window(
     size: tuple[int, int] = (1600, 900),
     controls: float | None = None,
     contact: tuple[str, int] | None = None,
+    key: str | None = None,
 ) -> None:
     """The window some time into a scene, paused, with a panel in front. `controls`: what all sliders are set to;
-    `contact`: sensor and slot of the one that is selected."""
+    `contact`: sensor and slot of the one that is selected; `key`: keyframe at which the scene starts."""
     engine = open_engine(scene)
     options = Options(scene=Path(scene), paused=True, width=size[0], height=size[1])
     window = Window(Application(engine, options))
     window.keeps_settings = False
     session = window.app.session
     session.track_events()
+    if key is not None:
+        session.settings.gizmos.cones = True
+        session.reset(key)
     if controls is not None:
         session.drive.set_controls(dict.fromkeys(range(engine.model.nu), controls))
     session.take_steps(round(seconds / engine.timestep) - 1000)
@@ -210,6 +214,15 @@ def main() -> None:
             None,
             (1100, 720),
             contact=("foot_on_floor", 0),
+        ),
+        "creep.png": lambda path: photograph_window(
+            path,
+            str(FOLDER / "symptoms" / "scenes" / "grasp.xml"),
+            3.0,
+            PLOTS,
+            (1280, 720),
+            contact=("all contacts", 0),
+            key="held",
         ),
         "driving.png": lambda path: photograph_window(path, "hand", 4.0, CONTROLS, (1280, 800), controls=0.45),
         "python.png": photograph_program,
