@@ -2,6 +2,8 @@
 
 import json
 import os
+import re
+import shutil
 import subprocess
 import sys
 import time
@@ -125,12 +127,21 @@ def test_exit_codes(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["check", "clean.xml", "broken.xml", "lost.xml"]) == 2
     told = capsys.readouterr().out
     assert [line.split(":")[0] for line in told.splitlines() if ": not checked" in line] == ["broken.xml"]
+    assert main(["check", "missing.xml"]) == 2
+    assert capsys.readouterr().out.count("missing.xml") == 1
     assert "lost.xml:7:11: warning contacts-lost" in told
     assert "Traceback" not in told
 
 
 @pytest.mark.parametrize(
-    "words", [["--ignore", "friction-mixin"], ["--select", "nonsense"], ["--mujoco", "4"], ["--update-baseline"]]
+    "words",
+    [
+        ["--ignore", "friction-mixin"],
+        ["--select", "nonsense"],
+        ["--mujoco", "4"],
+        ["--update-baseline"],
+        ["--statistics", "--format", "json"],
+    ],
 )
 def test_bad_arguments_are_one_line(folder: Path, capsys: pytest.CaptureFixture[str], words: list[str]) -> None:
     (folder / "clean.xml").write_text(CLEAN)
@@ -260,6 +271,35 @@ def test_explain_list_and_statistics(folder: Path, capsys: pytest.CaptureFixture
     main(["check", "lost.xml", "--statistics"])
     assert "1 scenes  contacts-lost" in capsys.readouterr().out
     assert main(["check", "--explain", "friction-crep"]) == 2
+
+
+# A new user
+
+
+def test_lines_of_ci_find_and_mend_a_robot_repository(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    project = ROOT / "examples" / "audit"
+    shutil.copytree(project, folder, dirs_exist_ok=True)
+    find_table.cache_clear()
+    lines = re.findall(r"- run: contact-viewer (.*)", (folder / ".github/workflows/contacts.yml").read_text())
+    (words,) = [line.split() for line in lines]
+    assert main(words) == 0
+    capsys.readouterr()
+    # Two mistakes of a change: too few slots, and a foot that is there twice, in a file that the scene includes.
+    robot = (folder / "robot.xml").read_text()
+    foot = '<geom name="right_foot" class="foot"/>'
+    assert robot.count(foot) == 1
+    (folder / "foot.xml").write_text(f"<mujocoinclude>\n  {foot}\n  <geom class='foot'/>\n</mujocoinclude>\n")
+    broken = robot.replace(foot, '<include file="foot.xml"/>').replace('num="4"', 'num="2"', 1)
+    (folder / "robot.xml").write_text(broken)
+    assert main(words) == 1
+    told = [line for line in capsys.readouterr().out.splitlines() if line.startswith("::warning")]
+    line = 1 + broken[: broken.index('num="2"')].count("\n")
+    assert any(f"file=robot.xml,line={line},col=5,title=contacts-lost::" in each for each in told), told
+    assert any("file=foot.xml,line=3,col=3,title=duplicate-geoms::" in each for each in told), told
+    assert main(["check", "robot.xml", "--fix"]) == 0
+    assert (folder / "robot.xml").read_text() == broken.replace('num="2"', 'num="4"')
+    assert "contype=" in (folder / "foot.xml").read_text()
+    assert main(words) == 0
 
 
 # Python and pytest

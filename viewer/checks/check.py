@@ -194,9 +194,8 @@ def check_file(scene: str, options: CheckOptions) -> Report:
             driver = ControllerFile(file, params).load
         report = check_subject(Subject(opened), options, driver)
     except SceneError as error:
-        return Report(
-            scene, trouble=str(error).removeprefix(f"{Path(scene).resolve()}: "), seconds=time.monotonic() - began
-        )
+        trouble = str(error).removeprefix(f"{Path(scene).resolve()}: ").removeprefix(f"{scene}: ")
+        return Report(scene, trouble=trouble, seconds=time.monotonic() - began)
     return replace(report, path=scene, seconds=time.monotonic() - began)
 
 

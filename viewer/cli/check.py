@@ -101,6 +101,8 @@ def run(arguments: argparse.Namespace) -> int:
         raise UsageError("check needs a scene: give a file, a folder, or the name of a bundled scene")
     if arguments.update_baseline and arguments.baseline is None:
         raise UsageError("--update-baseline needs --baseline FILE")
+    if arguments.statistics and arguments.format != "text":
+        raise UsageError("--statistics prints text: leave out --format")
     options = _options(arguments)
     files, left_out = find_scenes(arguments.scenes)
     if left_out:
