@@ -1,6 +1,5 @@
 """Inspector window: declaration of one sensor, its contacts, and its array with every value named."""
 
-import time
 from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np
@@ -30,9 +29,6 @@ _AXES = ("normal", "tangent0", "tangent1")
 _DIGITS = "-000.000"
 _MOST_REASONS = 3
 """Most sentences on why contacts move."""
-_REASONS_FOR = 0.3
-"""Time for which they stay while the scene goes on [s]: numbers that change in every frame cannot be read, and they
-were half of what this panel took of a frame (profile of the quadruped)."""
 _ARRAY_FLAGS = (
     imgui.TableFlags_.scroll_y | imgui.TableFlags_.sizing_fixed_fit | imgui.TableFlags_.row_bg
     | imgui.TableFlags_.no_pad_outer_x
@@ -48,8 +44,6 @@ class Inspector:
         self.contacts = ContactTable()
         self._headings_for: tuple[object, ...] = ()
         self._headings: list[ui.Heading] = []
-        self._reasons: tuple[object, float, list[str]] = None, 0.0, []
-        """Sentences on why contacts move: of what, since when on the monotonic clock [s], and the sentences."""
 
     def show(self, shell: Shell) -> None:
         """Draw the content."""
@@ -65,21 +59,11 @@ class Inspector:
             ui.paragraph(INEXACT, warning_color())
         _show_declaration(session, reading)
         self._show_contacts(shell, reading, tints)
-        self._show_reasons(session, reading)
+        _show_reasons(session, reading)
         _show_origins(shell, reading)
         _show_modes(session, reading)
         _show_balance(session, reading)
         self._show_array(session, reading, tints)
-
-    def _show_reasons(self, session: Session, reading: SensorReading) -> None:
-        """Draw sentences on why contacts move: the selected one, or all of the sensor."""
-        name, now = reading.sensor.name, time.monotonic()
-        slot = session.picked[1] if session.picked is not None and session.picked[0] == name else None
-        key = id(session.engine), name, slot, session.state_time if session.paused else None
-        if self._reasons[0] != key or now - self._reasons[1] > _REASONS_FOR:
-            self._reasons = key, now, session.reasons(name, slot)[:_MOST_REASONS]
-        for text in self._reasons[2]:
-            ui.paragraph(text, warning_color())
 
     def _show_contacts(self, shell: Shell, reading: SensorReading, tints: Sequence[ImVec4]) -> None:
         session = shell.app.session
@@ -172,6 +156,14 @@ def _fact(name: str, value: str) -> None:
     imgui.push_text_wrap_pos(0.0)
     imgui.text_unformatted(value)
     imgui.pop_text_wrap_pos()
+
+
+def _show_reasons(session: Session, reading: SensorReading) -> None:
+    """Draw sentences on why contacts move: the selected one, or all of the sensor."""
+    name = reading.sensor.name
+    slot = session.picked[1] if session.picked is not None and session.picked[0] == name else None
+    for text in session.reasons(name, slot)[:_MOST_REASONS]:
+        ui.paragraph(text, warning_color())
 
 
 def _show_modes(session: Session, reading: SensorReading) -> None:
