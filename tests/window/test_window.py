@@ -351,6 +351,7 @@ def test_choices_are_saved_between_launches(rest: Path, monkeypatch: pytest.Monk
 
     def change(ctx: Any) -> None:
         ctx.item_click("//Display/Points")
+        ctx.item_click("//Display/Balance")
         ctx.item_input_value("//Display/width", 2.0)
         ctx.menu_click("//##MainMenuBar/View/Light theme")
 
@@ -360,11 +361,44 @@ def test_choices_are_saved_between_launches(rest: Path, monkeypatch: pytest.Monk
 
     def look(ctx: Any) -> None:
         settings = second.app.session.settings
-        assert not settings.gizmos.points
+        # Points that were hidden would be missed: they are hidden for one window only.
+        assert settings.gizmos.points
+        assert settings.gizmos.balance
         assert settings.gizmos.width == pytest.approx(2.0)
         assert settings.theme is Theme.LIGHT
 
     drive(second, look)
+
+
+def test_a_small_window_has_a_layout_of_its_own(rest: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    monkeypatch.setenv("HOME", str(tmp_path))
+
+    def width_of_sensors(width: int, drag: float = 0.0) -> float:
+        """Open a window that keeps its layout; return how wide the left panels are after their edge was dragged."""
+        window = make_window(rest, width=width, height=800)
+        window.keeps_settings = True
+        found = list[float]()
+
+        def test(ctx: Any) -> None:
+            ctx.yield_(8)
+            edge = window.viewport.rect[0]
+            if drag:
+                ctx.mouse_move_to_pos(ImVec2(edge - 2, 300))
+                ctx.mouse_down(0)
+                ctx.mouse_move_to_pos(ImVec2(edge - 2 + drag, 300))
+                ctx.mouse_up(0)
+                ctx.yield_(4)
+            found.append(window.viewport.rect[0])
+
+        drive(window, test)
+        return found[0]
+
+    wide = width_of_sensors(1600, 90)
+    usual = width_of_sensors(900)
+    assert wide > usual + 60
+    assert width_of_sensors(900, 40) > usual + 20
+    assert width_of_sensors(1600) == pytest.approx(wide, abs=3)
 
 
 HOMELESS = """

@@ -34,6 +34,8 @@ _LEFT_SIZES, _RIGHT_SIZES, _BOTTOM_SIZES = (230.0, 300.0), (345.0, 460.0), (250.
 _LEAST_HEIGHT, _MOST_HEIGHT = 230.0, 0.5
 """Height that panels keep in a window that was made smaller [px], and largest part of its height that they take."""
 _SETTLED = 3
+_SMALL = 1100
+"""Width below which a window opens with a layout that is kept apart from that of larger ones [px]."""
 _BARS = 95.0
 """Height of menu bar, playback bar and status bar together [px]."""
 
@@ -148,6 +150,8 @@ def dock_panels(
         split(MAIN_DOCK, Dock.BOTTOM, imgui.Dir.down, min(bottom / max(height - _BARS, 1.0), _MOST_HEIGHT)),
         split(Dock.LEFT, Dock.LEFT_BELOW, imgui.Dir.down, 0.48),
     ]
+    # A layout of its own, so that panels that were made narrow in a small window are not so in a large one.
+    params.docking_params.layout_name = "Default" if width >= _SMALL else "Small"
     params.docking_params.dockable_windows = [
         hello_imgui.DockableWindow(panel.title, panel.dock, show) for panel, show in panels
     ]
