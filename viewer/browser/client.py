@@ -92,13 +92,13 @@ class Client:
         """True if the browser's picture is a video's: small coloured text is not as sharp in it as it could be."""
         self._asked_at = time.monotonic()
         self._question: int | None = None
-        """The newest picture that was under way when the browser was asked; None if it has answered."""
+        """Number of the newest frame under way when the browser was asked; None if it has answered."""
         self._arrived = 0
-        """The same of the last question that was answered."""
+        """Number of the newest frame under way at the last question that was answered."""
         self._is_in_doubt = False
         """True if pictures were lost, and none was shown since."""
         self._taken, self._second = 0, 0.0
-        """Messages that were taken in the second that began then."""
+        """Number of messages in the present second, and its begin on the monotonic clock [s]."""
         self.round_trip = 0.0
         """Time from sending a frame until it is on the browser's screen [s], smoothed."""
 

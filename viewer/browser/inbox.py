@@ -65,8 +65,8 @@ def _follows(message: Message, seen: dict[str, Message]) -> bool:
         fits = name not in seen and not (kind == "key" and message.get("down") and "text" in seen)
         # A key acts on what a click has opened, such as Escape on a menu.
         fits &= not (kind == "key" and "button" in seen)
-        # What is dragged comes to where it is released before it is. What is clicked is under the mouse before: of
-        # items that lie on each other, ImGui presses the one that was under it in the frame before.
+        # A press or release needs a frame in which the mouse is already there: a dragged item has to reach its place,
+        # and of overlapping items ImGui presses the one that was under the mouse in the frame before.
         fits &= not (kind == "button" and "move" in seen)
     else:
         return True

@@ -111,16 +111,16 @@ class Retraced:
     hidden: Sequence[int]
     """Ids of further sensors that nobody sees."""
     columns: NDArray[np.intp]
-    """Places in a state of what may change, (columns,)."""
+    """Indices of the values of a state that may change, (columns,)."""
     rest: Row
-    """A state, (size,): what has no column is always as here."""
+    """State with the constant values of the run, (size,): those without a column."""
     states: Iterator[Row]
-    """States from which the steps start, and at last that after the last step, (size,) each; two of the same time where
-    things were moved by hand, or put in for the first step. An array is valid until the next one is read."""
+    """States from which the steps start, then the state after the last step, (size,) each; two of the same time where
+    the user moved something, or set the first inputs. An array is valid until the next one is read."""
     versions: Mapping[int, bytes] = field(default_factory=dict)
     """Values of the model by their version, if it was changed while it ran; the last value of a state is then one."""
     version: int = 0
-    """The one that the model has."""
+    """Version that the model has."""
 
     def blocks(self) -> Iterator[NDArray[np.float64]]:
         """Yield the values of the columns in all states, (n, columns) each."""

@@ -40,9 +40,9 @@ class Controller:
     randomisation: Randomisation = NOT_RANDOM
     """Changes of a model before `vary`, and of a state before `reset`."""
     seconds: float = 0.0
-    """Wall time that `control` has taken so far in calls that were timed [s] ..."""
+    """Wall time of `control` in the calls that were timed so far [s]."""
     calls: int = 0
-    """... and how many these were: one of each run of steps."""
+    """Number of calls that were timed: of one environment the first in each run of steps, of several all."""
     file: object = field(default=None, repr=False)
     """The `ControllerFile` that it was read from; None for functions of a user's own program."""
     _resets: int = field(default=0, repr=False)

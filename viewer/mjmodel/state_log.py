@@ -32,8 +32,8 @@ class StateLog:
     values: Values
     """Values of the log, (rows, columns)."""
     rest: Values | None = None
-    """Such a state, (size,): what has no column is always as here. None: what has none is as the step before left it,
-    and as after a reset in the first row."""
+    """State with the constant values of the run, (size,): those without a column. None if values without a column are
+    those that the step before left, and in the first row those of a reset."""
     missing: tuple[str, ...] = ()
     """Parts that steps depend on and the log does not have: `qvel`, `act`, `ctrl`."""
     first_row: Values | None = None
