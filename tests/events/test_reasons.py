@@ -240,12 +240,12 @@ def test_a_foot_of_four_geoms_touches_down_once() -> None:
     tracker = follow(model, 0.6)
     entries = [entry for entry in tracker.log if entry.motion is None]
     assert sum(entry.kind is EventKind.BEGIN for entry in entries) >= 4
-    merged = merge_bodies(entries, tracker.bodies, tracker.pairs.events.contacts)
+    merged = merge_bodies(entries, tracker.body_labels, tracker.pairs.events.contacts)
     assert merged[0].kind is EventKind.BEGIN
     begins, ends = (sum(entry.kind is kind for entry in merged) for kind in (EventKind.BEGIN, EventKind.END))
     assert begins == ends + 1, "it stands on the floor at last"
     assert begins < sum(entry.kind is EventKind.BEGIN for entry in entries)
-    assert merged[0].subject == "world × foot"
+    assert merged[0].subject == "floor × foot"
     assert merged[0].time == min(entry.time for entry in entries)
     together = [entry for entry in entries if entry.time <= (merged[1].time if len(merged) > 1 else math.inf)]
     assert merged[0].contact.peak_force == max(entry.contact.peak_force for entry in together)

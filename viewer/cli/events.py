@@ -125,7 +125,7 @@ def run(arguments: argparse.Namespace) -> int:
         # Signals come more than once: until all is written they are caught.
         entries = [entry for entry in tracker.log if entry.pair_id is not None and entry.time <= end]
         if arguments.by_body:
-            entries = merge_bodies(entries, tracker.bodies, tracker.pairs.events.contacts)
+            entries = merge_bodies(entries, tracker.body_labels, tracker.pairs.events.contacts)
         saved = save_run(arguments, simulation)
         if output is not None:
             save_text(output, (events_as_csv if output.suffix.lower() == ".csv" else events_as_json)(entries))

@@ -277,7 +277,7 @@ def merge_bodies(
 
     Args:
         entries: Events of pairs of geoms, in order of time.
-        bodies: Names of the two bodies of each pair.
+        bodies: Names of the two bodies of each pair, or of what else shares its events.
         lasting: Pairs in contact after the last of the events.
 
     Returns:

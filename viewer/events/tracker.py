@@ -157,6 +157,16 @@ class ContactTracker:
         return [(names[a], names[b]) for a, b in model.geom_bodyid[self._pairs.choice.geoms].tolist()]
 
     @cached_property
+    def body_labels(self) -> list[tuple[str, str]]:
+        """Names of the two bodies of each pair, for `merge_bodies`; a geom of the world has its own name."""
+        owners = self._engine.model.geom_bodyid[self._pairs.choice.geoms].tolist()
+        named = zip(owners, self._pairs.choice.labels, self.bodies, strict=True)
+        return [
+            (geoms[0] if first == 0 else bodies[0], geoms[1] if second == 0 else bodies[1])
+            for (first, second), geoms, bodies in named
+        ]
+
+    @cached_property
     def geoms(self) -> dict[str, int]:
         """Ids of the geoms by name."""
         return {name: i for i, name in enumerate(geom_names(self._engine.model))}
@@ -251,7 +261,7 @@ class ContactTracker:
         self._moving: dict[Motion, LoggedContact] = {}
         """Contacts of the motions that last."""
         self._sensors_of: dict[int, tuple[str, ...]] = {}
-        for name in ("bodies", "geoms"):
+        for name in ("bodies", "body_labels", "geoms"):
             self.__dict__.pop(name, None)
         self._log.clear()
         self._entries.clear()

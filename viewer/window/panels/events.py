@@ -122,7 +122,7 @@ class EventsPanel:
         if state != self._shown_for and not (self.who is Who.BODIES and late):
             self._shown_for, self._merged = state, monotonic()
             if self.who is Who.BODIES:
-                merged = merge_bodies(log, tracker.bodies, tracker.pairs.events.contacts)
+                merged = merge_bodies(log, tracker.body_labels, tracker.pairs.events.contacts)
                 rows = [EventRow(entry, i) for i, entry in enumerate(merged)]
             elif self.who is not Who.ALL:
                 sensors = self.who is Who.SENSORS
