@@ -237,7 +237,8 @@ def test_own_runs_are_compared(tmp_path: Path) -> None:
     # Every row, and every fifth one, as many programs log.
     for name, step in (("all.npz", 1), ("some.npz", 5)):
         parts = zip(*rows[::step], strict=True)
-        np.savez(tmp_path / name, **dict(zip(names, (np.array(part) for part in parts), strict=True)))
+        columns: dict[str, Any] = dict(zip(names, map(np.array, parts), strict=True))
+        np.savez(tmp_path / name, **columns)
         log = tmp_path / name
         right = contact_viewer.audit(first_column, model, "contact", **FEET, log=log)
         assert right.ok, str(right)

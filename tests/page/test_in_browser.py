@@ -101,7 +101,7 @@ def test_firefox_shows_what_chromium_shows(browser: Any, walker: Path, tmp_path:
             ]
             for one in (found, wanted)
         ]
-        np.testing.assert_allclose(*places, atol=1e-6)
+        np.testing.assert_allclose(places[0], places[1], atol=1e-6)
         drawn = (
             "const canvas = document.createElement('canvas'), context = canvas.getContext('2d');"
             "context.drawImage(document.querySelector('#ui-canvas'), 0, 0, 300, 150);"
