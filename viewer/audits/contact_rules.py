@@ -28,7 +28,7 @@ _SMALL = 1e-9
 
 
 class ContactJudge(Judge):
-    """A boolean for each target, or one for all."""
+    """Judge of a term that returns contact as a boolean for each target, or one for all."""
 
     def outputs(self) -> Mask:
         values = self.e.values

@@ -247,7 +247,7 @@ class Channels:
             limit.restart()
 
     def detach(self) -> "Channels":
-        """Return the channels with their values, which a later `clear` leaves to them."""
+        """Return channels with the same values, which a later `clear` of these does not remove."""
         other = Channels(self)
         other.limits, other.on_limit = self.limits, self.on_limit
         return other

@@ -58,7 +58,7 @@ class Motion:
     """Interval in which a geom pair slides or creeps."""
 
     state: ContactState
-    """SLIDING or CREEPING."""
+    """State of the pair, SLIDING or CREEPING."""
     key: int
     """Key of the pair: see `pair_key`."""
     begin: float

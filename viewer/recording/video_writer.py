@@ -225,7 +225,7 @@ class LiveVideoWriter(VideoWriter):
 
     @property
     def due(self) -> int:
-        """Frames that the video lacks now: without any, the window need not read its pixels."""
+        """Number of frames that the video lacks now; at 0 the window does not read its pixels."""
         if self._resumed is None:
             return 0
         elapsed = self._recorded + self._clock() - self._resumed
