@@ -16,7 +16,7 @@ class BundledScene:
     description: str
     """Description in one sentence, from the comment on the file's first line."""
     control: Path | None
-    """The file of the controller that drives it, beside it; None if it needs none."""
+    """File of the controller for the scene, beside it; None if there is none."""
 
 
 def shader_source(filename: str) -> str:

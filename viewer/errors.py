@@ -6,7 +6,7 @@ from pathlib import Path
 
 
 class SceneError(ValueError):
-    """A scene, or something asked of it, that cannot be used: one line.
+    """Error of one line: a scene, or a request about it, that cannot be used.
 
     Example:
         ```python
@@ -19,7 +19,7 @@ class SceneError(ValueError):
 
 
 class EngineError(SceneError):
-    """An engine that failed while it ran, in its own words: one line."""
+    """Error of one line: an engine that failed while it ran, with its own message."""
 
 
 class ControlError(EngineError):
@@ -38,7 +38,7 @@ class UnstableError(RuntimeError):
         self.reason = reason
         """Description of the error, for the user."""
         self.outcome = outcome
-        """Description of what the simulation shows now."""
+        """Description of the state that the simulation shows now."""
 
     def __str__(self) -> str:
         return f"{self.reason}; {self.outcome}"

@@ -178,7 +178,7 @@ class PartFile:
         return self.path
 
     def commit(self) -> Path:
-        """Give the complete file its name, in place of what had it before; returns the path as it was asked for.
+        """Give the complete file its final name, replacing an existing file; returns the path as it was given.
 
         Where that cannot be, as in a folder that has become read-only, the part stays, and the error names it.
         """

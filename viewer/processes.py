@@ -39,7 +39,7 @@ _CLOSE_TIME = 60.0
 _FILES = 16
 """Most descriptors that arrive with one part of the messages."""
 _NO_SIGNAL = getattr(socket, "MSG_NOSIGNAL", 0)
-"""A process does not end with the one that it sends to, also where libraries reset Python's handling of signals."""
+"""Flag that keeps a process from ending when its peer has closed the connection."""
 _REQUEST_FILE, _STDERR_FILE = "request.json", "stderr"
 _LOOK_SECONDS = 0.02
 """Time between two looks at a worker: it may fill some tens of megabytes meanwhile."""
@@ -245,9 +245,9 @@ class Worker:
         """`module`: one that calls `run_job`; `request`: anything JSON holds. OSError if the process cannot start."""
         self.limits = limits
         self.timed_out = False
-        """True if it was stopped because its time was up."""
+        """True if the process was stopped because its time was up."""
         self.over_memory = False
-        """True if it was stopped because it filled too much memory."""
+        """True if the process was stopped because it filled too much memory."""
         self._stage = "starting"
         self.results: list[Any] = []
         """Results that have arrived."""
@@ -281,7 +281,7 @@ class Worker:
 
     @property
     def stderr(self) -> str:
-        """The end of what the process wrote to standard error."""
+        """End of the output of the process on standard error."""
         with (self.folder / _STDERR_FILE).open("rb") as file:
             file.seek(max(0, file.seek(0, os.SEEK_END) - _STDERR_TAIL))
             return file.read().decode("utf-8", "replace").strip()
@@ -346,13 +346,13 @@ class Worker:
 
 
 class Job:
-    """A request, seen from the process that works on it."""
+    """Request of a job, in the process that works on it."""
 
     def __init__(self, link: Link, folder: Path, request: Any) -> None:
         self._link, self.folder, self.request = link, folder, request
 
     def set_stage(self, stage: str) -> None:
-        """Set what is being done now, to show to a user."""
+        """Set the present stage of the work, to show to a user."""
         self._link.send({"stage": stage}, wait=True)
 
     def reply(self, result: Any) -> None:

@@ -64,7 +64,7 @@ class Controllers:
         return {} if self.file is None or not self.drives else dict(self.file.constants)
 
     def adopt(self, controller: Controller) -> None:
-        """Let a controller with constants of its own be that of the shown run."""
+        """Attach a controller that has constants to the shown run."""
         if isinstance(controller.file, ControllerFile):
             self.file, self._declared = controller.file, {}
 

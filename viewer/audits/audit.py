@@ -74,7 +74,7 @@ class AuditReport:
     findings: tuple[AuditFinding, ...]
     """Disagreements, at most two; empty for a term that is right."""
     reads: tuple[str, ...]
-    """Named values on which it depends."""
+    """Named values that the term depends on."""
     table: tuple[Row, ...]
     """Agreement of each output in each situation."""
     notes: tuple[str, ...] = ()

@@ -51,13 +51,13 @@ class AuditFinding:
     cause: str
     """Name of the cause, one of `CAUSES`; empty where only the symptom is known."""
     text: str
-    """The disagreement in one or two sentences, with numbers."""
+    """Description of the disagreement in one or two sentences, with numbers."""
     outputs: tuple[str, ...] = ()
     """Targets that are concerned."""
     situation: str = ""
-    """Situation that shows it best."""
+    """Situation that shows the disagreement best."""
     step: int = 0
-    """Physics step of that situation at which it shows."""
+    """Physics step of the situation at which the disagreement shows."""
 
     def __str__(self) -> str:
         head = CAUSES.get(self.cause, "disagrees with the truth")
@@ -224,7 +224,8 @@ class Judge:
         return not any(part in name for name in names for part in right)
 
     def permutation(self, mapping: dict[int, int], wrong: Mask) -> bool:
-        """Name what outputs that are other targets' have in common; False if they are no permutation."""
+        """Add a finding on outputs that have the values of other targets; return False if they are not a
+        permutation."""
         moved = {k: j for k, j in mapping.items() if k != j}
         if not moved:
             return False

@@ -22,11 +22,11 @@ _FEET = re.compile(r"foot|feet|toe|ankle_roll|sole", re.IGNORECASE)
 _SNAPSHOTS, _SNAPSHOTS_EACH = 18, 3
 """States that are kept to find what a term reads: in all, and with the same targets in contact."""
 _PRESSED = 1.0
-"""Force from which a target counts as pressed in such a state [N]."""
+"""Force above which a target counts as pressed in a kept state [N]."""
 _RAISE = 37.0
 """Amount that is added to values that are the same in all states."""
 _APART = 25
-"""Control steps between two such states."""
+"""Control steps between two kept states."""
 
 
 @dataclass
@@ -312,13 +312,13 @@ class Read:
     outputs: frozenset[int]
     """Places in the flattened value of the term."""
     sensor: str = ""
-    """Contact sensor that it belongs to."""
+    """Contact sensor of the value; empty for none."""
     field: str = ""
     """Column of the sensor, such as `force.normal`."""
     addresses: tuple[int, ...] = ()
     """Places in sensordata."""
     body: int = -1
-    """Body that it belongs to; -1 for none."""
+    """Body of the value; -1 for none."""
 
 
 def find_reads(caller: Caller, evidence: Evidence) -> list[Read]:

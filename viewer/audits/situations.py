@@ -27,9 +27,9 @@ _TAPS = 6
 _KNOTS, _TRIES = 4, 40
 """Poses in which limbs touch each other, and random poses that are tried for them."""
 _HELD = 10
-"""Steps that such a pose is shown."""
+"""Number of steps for which each of these poses is shown."""
 _HIGH = 2.0
-"""Height at which it is [m]."""
+"""Height of the robot in these poses [m]."""
 Vector = NDArray[np.float64]
 
 
@@ -47,7 +47,7 @@ class Situation:
 
 
 class Stage:
-    """A model, and what can be done with it: held joints, pushes, and a base that can be put anywhere."""
+    """Model with the actions of situations: held joints, pushes, and a base that can be placed anywhere."""
 
     def __init__(self, model: MjModel, seed: int = 0) -> None:
         """Prepare a model, which is only read."""
@@ -63,7 +63,7 @@ class Stage:
         self.mass = float(model.body_mass[tree].sum()) if self._base else float(masses)
         """Mass of the robot [kg]."""
         self.state = np.empty(mujoco.mj_stateSize(model, STATE))
-        """State from which the last step started, with what was put in."""
+        """State from which the last step started, with its inputs."""
         self.weight = max(self.mass * float(np.linalg.norm(model.opt.gravity)), 1e-3)
         """Weight of the robot [N]."""
         self._free = self._free_joint(self._base)
@@ -323,7 +323,7 @@ class Stage:
             self.data.qpos[self.model.jnt_qposadr[joint]] += height * np.sign(self.model.jnt_axis[joint][2])
 
     def _settle(self) -> None:
-        """Put the robot onto the floor, as it is posed."""
+        """Lower the robot to the floor in its pose."""
         if not self.can_fall:
             return
         height = 0.0
@@ -459,7 +459,7 @@ class Stage:
                 self.data.ctrl[each.index] = each.low + opening * (each.high - each.low)
 
     def _pin(self, joint: int, point: Vector, quat: Vector, jump: bool) -> None:
-        """Draw an object to a point by a spring that gives way to what it touches; `jump`: put it there."""
+        """Pull an object to a point by a spring that yields to contacts; `jump`: place it there."""
         model, data = self.model, self.data
         place, dof, body = int(model.jnt_qposadr[joint]), int(model.jnt_dofadr[joint]), int(model.jnt_bodyid[joint])
         if jump:

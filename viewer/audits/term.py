@@ -1,4 +1,4 @@
-"""Turns a user's function or class into values at every control step, however it wants to be called."""
+"""Turn a user's function or class into values at every control step, whatever its parameters are."""
 
 import contextlib
 import copy
@@ -343,7 +343,7 @@ class Caller:
             reset(*arguments)
 
     def renew(self) -> None:
-        """Begin again with a new object, whatever `reset` does."""
+        """Restart with a new object, without calling `reset`."""
         if self._is_class:
             self._make()
         else:

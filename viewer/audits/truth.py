@@ -1,4 +1,5 @@
-"""Turns steps into the truth about targets: which forces act on them, by the engine's own constraint forces."""
+"""Contact forces on targets in every step, from the engine's constraint forces: the truth that terms are compared
+with."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

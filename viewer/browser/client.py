@@ -1,4 +1,4 @@
-"""Sends each browser the newest picture as fast as it can show them, and takes what it reports."""
+"""Send each browser the newest frame as fast as it can show frames, and handle its messages."""
 
 import asyncio
 import json
@@ -22,10 +22,10 @@ _IN_FLIGHT = 2
 _HEADER = struct.Struct("<BxHHxxI")
 """Kind of the data, width, height, number."""
 _STILL, _LONGEST_STILL, _MISSED = 0.25, 1.0, 4
-"""Time that a still picture waits before it is sent once more, sharp [s]; its longest; and the number of pictures
-whose time it replaces."""
+"""Time after which an unchanged frame is sent once more, sharp [s]; the longest such time; and the number of frames
+that it replaces."""
 _ASK = 4.0
-"""Time between two questions to a browser about what it shows [s]."""
+"""Time between two requests to a browser for the frame that it shows [s]."""
 _LONGEST_SEND = 60.0
 """A browser that takes nothing for so long [s] is given up."""
 _MOST_MESSAGES = 1000
@@ -177,7 +177,7 @@ class Client:
             receive(message)
 
     def _begin_again(self, h264: bool) -> None:
-        """Forget what is under way, and send the newest picture whole."""
+        """Drop the frames on their way, and send the newest frame whole."""
         self._encoder.close()
         self._encoder = H264Encoder() if h264 else JpegEncoder()
         self._sent.clear()

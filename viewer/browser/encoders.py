@@ -1,4 +1,4 @@
-"""Turns pictures of the window into what a browser decodes: H.264 or JPEG."""
+"""Encode frames of the window for browsers: H.264 or JPEG."""
 
 import io
 import os

@@ -1,4 +1,4 @@
-"""Turns what a browser reports of mouse, keyboard and clipboard into input of the window."""
+"""Turn a browser's events of mouse, keyboard and clipboard into input of the window."""
 
 from typing import Any
 

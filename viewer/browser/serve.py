@@ -122,7 +122,7 @@ class Audience(shell.Audience):
             self._server.tell(self._acting, {"type": "leave"})
 
     def after_frame(self, read: Callable[[], Picture]) -> None:
-        """Show what was drawn to all who watch."""
+        """Send the frame to all viewers."""
         server = self._server
         # Read it even if nobody watches: nothing else waits for the renderer. One in software would keep the commands
         # of up to 64 frames, gigabytes of them, and draw them all before the next picture.

@@ -10,19 +10,20 @@ from numpy.typing import NDArray
 
 Numbers = NDArray[np.float64]
 _LOW, _HIGH = 0.15, 0.3
-"""Contact ends below, and begins above, these parts of what lies between the usual least and largest value."""
+"""Levels below which contact ends and above which it begins, as parts of the range between the usual smallest and
+largest value."""
 _USUAL = 2.0
 """Part of the values that may lie below the least, and above the largest usual one [%]."""
 _SPREAD = 0.03
 """Longest time between two touchdowns that vote for the same shift [s]."""
 _MATCHED = 0.1
-"""Longest time between a simulated touchdown and the measured one of it, once clocks are aligned [s]."""
+"""Longest time between a simulated touchdown and the same measured one, once clocks are aligned [s]."""
 _FEWEST, _FEWEST_FOR_DRIFT = 3, 6
 """Touchdowns that have to match for a shift, and for a difference of the clocks' rates ..."""
 _DRIFT_SPAN, _MOST_DRIFT = 5.0, 2e-3
 """Shortest time over which a drift is found [s], and largest drift."""
 _REFINED, _ROUNDS = 3, 7
-"""Shifts of which the best is chosen after they were refined, and how often the reach is halved."""
+"""Number of best shifts that are refined, and number of times that the search range is halved."""
 _SCORED = 10_000
 """Values by which a shift is judged."""
 _TRIED = 12
@@ -82,7 +83,7 @@ class Agreement:
     count: int
     """Measured values within the simulated time."""
     delays: tuple[tuple[float, float], ...]
-    """Simulated time of each touchdown that both have, and how much later it was measured [s]."""
+    """Simulated time of each common touchdown, and the delay of the measured one [s]."""
     only_simulated: tuple[float, ...]
     """Simulated times of touchdowns that the measured curve does not have [s]."""
     only_measured: tuple[float, ...]

@@ -178,7 +178,7 @@ class Limit:
         return f"{self.channel} {'<' if self.below else '>'} {self.limit:g}"
 
     def restart(self, time: float = -np.inf) -> None:
-        """Forget what was looked at after a time [s]."""
+        """Forget the values that were checked after a time [s]."""
         self._seen, self._beyond = min(self._seen, time), False
 
     def first_beyond(self, channel: Channel, until: float) -> tuple[float, float] | None:

@@ -34,7 +34,7 @@ class FitError(ValueError):
 
 @dataclass(frozen=True)
 class DeviceFit:
-    """A device that maps a force to what was measured."""
+    """Fitted device that maps a force to measured values."""
 
     gain: float
     """Output by newton."""
@@ -52,11 +52,11 @@ class DeviceFit:
     """Largest output; None if it was not reached."""
     correlation: float
     count: int
-    """Values that it was fitted to."""
+    """Number of values that the fit used."""
     typical: float
     """Median output in contact, which `noise` is a part of in a lookup table."""
     largest: float
-    """Largest force that it was fitted to [N]."""
+    """Largest force that the fit used [N]."""
 
     def table(self) -> tuple[tuple[float, float, float], ...]:
         """Return the rows of a lookup table: force [N], output, noise as a part of the output."""

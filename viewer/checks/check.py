@@ -30,13 +30,13 @@ class Rule:
 
     name: str
     static: Static | None = None
-    """Finds what holds in any state."""
+    """Function that finds problems that do not depend on the state."""
     run: OfRun | None = None
-    """Finds what a run shows."""
+    """Function that finds problems in a run."""
     unless_run: bool = False
-    """True if `static` only guesses what `run` knows."""
+    """True if `static` only guesses a result of `run`."""
     opt_in: bool = False
-    """True if it is silent unless it is selected."""
+    """True if the rule is off unless it is selected."""
 
 
 RULES = (
@@ -72,7 +72,7 @@ class Report:
     """Result of checking one scene."""
 
     path: str
-    """File, as it was given; empty for a model without one."""
+    """Path of the file as given; empty for a model without one."""
     findings: tuple[Finding, ...] = ()
     """The worst first."""
     unchecked: tuple[str, ...] = ()
@@ -82,12 +82,12 @@ class Report:
     trouble: str = ""
     """Reason why the scene could not be read or run; empty if it could."""
     ignored: int = 0
-    """Findings that are not reported because they are ignored."""
+    """Number of findings that are not reported because they are ignored."""
     seconds: float = 0.0
     """Wall time."""
 
     def to_json(self) -> dict[str, Any]:
-        """Return it as JSON holds it."""
+        """Return the report as a JSON object."""
         return {**vars(self), "findings": [finding.to_json() for finding in self.findings]}
 
     @classmethod
@@ -182,7 +182,7 @@ def check(
 
 
 def check_file(scene: str, options: CheckOptions) -> Report:
-    """Return what is wrong with a scene's file; what keeps it from being checked is in the report."""
+    """Return the report of a scene's file; reasons that prevent a check are in the report."""
     began = time.monotonic()
     try:
         path = find_scene(scene)
@@ -200,7 +200,7 @@ def check_file(scene: str, options: CheckOptions) -> Report:
 
 
 def check_subject(subject: Subject, options: CheckOptions, control: Callable[[], Controller] | None = None) -> Report:
-    """Return what is wrong with an open scene. Raises SceneError for unknown rules."""
+    """Return the findings of an open scene. Raises SceneError for unknown rules."""
     began = time.monotonic()
     wanted = _wanted(options)
     source = str(subject.path or "the model")

@@ -28,7 +28,7 @@ class Severity(IntEnum):
 
     @property
     def word(self) -> str:
-        """Return its name in lower case, such as `warning`."""
+        """Return the name in lower case, such as `warning`."""
         return self.name.lower()
 
 
@@ -50,11 +50,11 @@ class Fix:
     description: str
     """Text to put into the scene, such as an `<exclude>` element."""
     safe: bool
-    """True if it changes nothing but what the finding is about."""
+    """True if the change affects nothing but the finding."""
     before: str
-    """Measured without it, with unit."""
+    """Measured value without the change, with unit."""
     after: str
-    """The same, measured with it."""
+    """Measured value with the change, with unit."""
     edits: tuple[Edit, ...] = ()
     """Changes of the scene's files; empty for a model that has none."""
 
@@ -99,7 +99,7 @@ class Finding:
 
     @property
     def text(self) -> str:
-        """Return the sentence on what is wrong, with the start it was seen from."""
+        """Return the sentence on the problem, with the start of the run in which it was seen."""
         return f"{self.start}: {self.message}" if self.start else self.message
 
     def resolved(self) -> "Finding":

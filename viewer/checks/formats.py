@@ -23,7 +23,7 @@ _NAMED = 3
 
 
 def shown_path(path: Path | str) -> str:
-    """Return a path as seen from the working folder where it is below that, else in full."""
+    """Return a path relative to the working folder if it is inside, else in full."""
     try:
         return str(Path(path).resolve().relative_to(Path.cwd()))
     except (ValueError, OSError):

@@ -302,7 +302,7 @@ def _overlaps(subject: Subject, run: Run, rows: NDArray[np.intp], weight: float)
 
 
 def _creep_fixes(subject: Subject, run: Run, worst: _Creep) -> Callable[[], tuple[Fix | None, str]]:
-    """Return what tries the known cures, each by the same run."""
+    """Return functions that try the known cures, each by the same run."""
 
     def propose() -> tuple[Fix | None, str]:
         if run.start.data is not None and subject.engine is None:

@@ -1,4 +1,4 @@
-"""Steps a scene for a moment and keeps what touches at a hundred instants of it, for rules to read."""
+"""Step a scene for a moment and keep the contacts at a hundred instants of it, for rules."""
 
 import time
 from collections.abc import Callable
@@ -52,7 +52,7 @@ class Run:
     trouble: str = ""
     """Reason why the run ended early; empty if it did not."""
     unstable: bool = False
-    """True if it ended because the simulation diverged."""
+    """True if the run ended because the simulation diverged."""
     dropped: int = 0
     """Warnings about contacts or constraints that did not fit into memory."""
     touch: list[Values] = field(default_factory=list)
@@ -196,7 +196,7 @@ class Run:
 
 
 def simulate(subject: Subject, start: Start, options: RunOptions) -> Run:
-    """Run a scene from a start, and return what touched."""
+    """Run a scene from a start, and return its contacts."""
     run = Run(start, subject)
     ends = time.monotonic() + options.limit
     model = subject.model

@@ -22,17 +22,17 @@ _IGNORE = re.compile(r"\s*,?\s*([a-z][a-z-]*|\*)(?:\(([^()]*)\))?")
 
 @dataclass
 class Ignore:
-    """A rule, or findings of it about some names, that are not reported."""
+    """Ignored rule, or ignored findings of a rule for some names."""
 
     rule: str
     names: tuple[str, ...] = ()
     """Patterns of names; empty for any."""
     source: str = ""
-    """File or option that holds it."""
+    """File or option with the ignore."""
     used: bool = False
 
     def covers(self, finding: Finding) -> bool:
-        """Return whether it holds for a finding: every name of it, but for the world, fits a pattern."""
+        """Return True if the ignore covers a finding: every name in it, but the world's, matches a pattern."""
         if self.rule not in (finding.rule, "*"):
             return False
         objects = [name for name in finding.objects if name != "world"] or list(finding.objects)
@@ -90,7 +90,7 @@ class CheckOptions:
     select: tuple[str, ...] | None = None
     """Rules, in place of those that are on by default; None for the default."""
     extend_select: tuple[str, ...] = ()
-    """Rules beside those."""
+    """Rules in addition to those that are on."""
     ignore: tuple[str, ...] = ()
     """Rules to leave out, with or without names."""
     per_file_ignores: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
@@ -113,10 +113,10 @@ class CheckOptions:
     """Other engine that the scene is to run on; None for none."""
     fail_on: Severity = Severity.WARNING
     tries_fixes: bool = True
-    """False to leave out what tries fixes, which takes runs."""
+    """False to leave out fixes, which need runs to be tried."""
 
     def to_json(self) -> dict[str, Any]:
-        """Return it as JSON holds it."""
+        """Return the settings as a JSON object."""
         return {**vars(self), "fail_on": self.fail_on.name, "per_file_ignores": dict(self.per_file_ignores)}
 
     @classmethod

@@ -1,4 +1,4 @@
-"""Rules about what the solver makes of a scene: softer contacts, early stops, other versions of MuJoCo."""
+"""Rules about the effect of the solver on a scene: softer contacts, early stops, other versions of MuJoCo."""
 
 import copy
 from collections.abc import Iterator

@@ -84,7 +84,7 @@ def _joints_between(subject: Subject, one: int, other: int) -> int:
 
 
 def _exclude(subject: Subject, run: Run, pairs: list[tuple[int, int]]) -> Callable[[], tuple[Fix | None, str]]:
-    """Return what tries to exclude pairs of bodies, by the same run."""
+    """Return a function that tries to exclude pairs of bodies, by the same run."""
 
     def force(jammed: Iterator[Jammed]) -> float:
         return sum(each[2] for each in jammed if each[:2] in pairs)

@@ -46,7 +46,7 @@ class Start:
 
 
 class Subject:
-    """A compiled scene, with what several rules need of it."""
+    """Compiled scene with the data that several rules need."""
 
     def __init__(self, scene: LoadedScene, data: MjData | None = None) -> None:
         """Prepare a scene. `data`: state that runs begin with, in place of keyframes."""
@@ -155,7 +155,7 @@ class Subject:
     # Where runs begin
 
     def starts(self) -> tuple[list[Start], list[str]]:
-        """Return the states that runs begin with, and what is left out and why."""
+        """Return the states that runs begin with, and notes on states that are left out."""
         model = self.model
         if self.contacts_off:
             return [], ["contacts are switched off: nothing was checked"]

@@ -115,7 +115,7 @@ def _check_command(arguments: Sequence[str], name: str) -> None:
 
 
 def _drop_unwritten() -> None:
-    """Drop what a closed terminal no longer accepts: Python would try again at its end, and exit with code 120."""
+    """Drop output that a closed terminal no longer accepts: Python would try again at exit, and end with code 120."""
     for stream in (sys.stdout, sys.stderr):
         try:
             stream.flush()
@@ -125,12 +125,12 @@ def _drop_unwritten() -> None:
 
 
 def _drop(stream: TextIO) -> None:
-    """Let what is written to a stream go nowhere, also what is still buffered."""
+    """Discard everything written to a stream, also what is still buffered."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def _prepare_streams() -> None:
-    """Make the standard streams usable, whatever they were closed or opened as."""
+    """Make the standard streams usable, even if they are closed."""
     # A file that is opened in place of a closed stream would have libraries' messages in it.
     while (file := os.open(os.devnull, os.O_RDWR)) <= 2:
         pass

@@ -48,7 +48,7 @@ it is 0 unless --tolerance is given."""
 
 
 class _Parser(Parser):
-    """Splits a command line into what belongs to A, to B and to both."""
+    """Split a command line into the parts for A, for B and for both."""
 
     common: frozenset[str] = frozenset()
     """Options that are not of one run."""
@@ -274,7 +274,7 @@ def _in_release(side: "SimulationSide | VersionSide", text: str, seconds: float)
 
 
 def _record(side: "SimulationSide", seconds: float) -> "Recorded":
-    """Return the states and inputs of a run, for other releases, and what of its model was changed."""
+    """Return the states and inputs of a run, for other releases, and the changed values of its model."""
     from dataclasses import replace
 
     from ..compare.versions import changed_values, record_steps

@@ -48,9 +48,9 @@ class Check:
     found: str
     """Version, name or place; why it fails where it does."""
     needed: bool = True
-    """True if the program does not work without it."""
+    """True if the program does not work without this."""
     remedy: str = ""
-    """Command or sentence that mends it; empty where nothing is wrong."""
+    """Command or sentence that fixes the problem; empty if there is none."""
 
 
 def parser() -> Parser:

@@ -146,7 +146,8 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _try_cures(events: "Sequence[object]", arguments: argparse.Namespace, seconds: float) -> None:
-    """Run the scene with the `impratio` that is named for what is held unevenly, then with a better one; print it."""
+    """Run the scene with the `impratio` proposed for a body that is held unevenly, then with a better one; print the
+    result."""
     from ..compare.branches import try_impratio
     from ..engines.registry import open_engines
     from ..events.event_log import MotionEvent

@@ -24,7 +24,7 @@ _SHOWN = 6
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add what is asked of measured data."""
+    """Add the options for measured data."""
     group = parser.add_argument_group("measured data: compare RUN DATA, a .csv, .parquet, .npz, .hdf5 or .mcap file")
     group.add_argument("--columns", action="store_true", help="list the columns of DATA with their rates")
     group.add_argument(
@@ -229,7 +229,7 @@ def _save(path: Path | None, document: dict[str, Any]) -> None:
 
 
 def _known(value: Any) -> Any:
-    """Return a document as JSON can have it: what is not known is null."""
+    """Return a document for JSON, with null for values that are not known."""
     if isinstance(value, dict):
         return {key: _known(each) for key, each in value.items() if key != "declaration"}
     if isinstance(value, list | tuple):

@@ -79,7 +79,7 @@ def pixel_size(least: int, most: int = 2**31) -> Callable[[str], tuple[int, int]
 
 
 def add_scene_arguments(parser: argparse.ArgumentParser, *, scene_required: bool = False) -> None:
-    """Add the scene and how it starts, which every command that runs one has."""
+    """Add the scene and its start, which every command with a run has."""
     nargs, default = (None, "") if scene_required else ("?", f"; default: {DEFAULT_SCENE}")
     group = parser.add_argument_group("scene")
     group.add_argument("scene", nargs=nargs, metavar="SCENE", help=f"file or name of a bundled scene{default}")
@@ -105,14 +105,14 @@ def add_scene_arguments(parser: argparse.ArgumentParser, *, scene_required: bool
 
 
 def add_watch_argument(parser: argparse._ActionsContainer) -> None:
-    """Add what happens to a scene without contact sensors."""
+    """Add the option for scenes without contact sensors."""
     parser.add_argument(
         "--no-watch-all", action="store_true", help="do not show all contacts of a scene without contact sensors"
     )
 
 
 def add_control_arguments(parser: argparse.ArgumentParser, random: bool = True) -> None:
-    """Add what drives the scene. `random`: True for what the seed varies in the model too."""
+    """Add the options for a controller and the seed. `random`: True to add the variation of the model."""
     group = parser.add_argument_group("control and variation")
     group.add_argument(
         "--control",
@@ -131,7 +131,7 @@ def add_control_arguments(parser: argparse.ArgumentParser, random: bool = True) 
 
 
 def add_randomisation_arguments(parser: argparse._ActionsContainer) -> None:
-    """Add what the seed changes without a controller."""
+    """Add the options for variations that the seed draws."""
     parser.add_argument(
         "--vary",
         action="append",

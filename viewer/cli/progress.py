@@ -22,8 +22,8 @@ _LINE_SECONDS = 2.0
 
 
 def work_through(parts: Iterable[int], total: int, unit: str, interrupt: Interruption) -> tuple[str, int]:
-    """Work through the parts of a task, each of which gives how much of `total` is done; `unit` is what is counted, in
-    plural. Returns why it ended early, or an empty text, and the exit code."""
+    """Run the parts of a task, each of which yields the amount done of `total`; `unit` is the plural of the counted
+    things. Returns the reason of an early end, or an empty text, and the exit code."""
     with _progress(total, unit) as update:
         try:
             for done in parts:
@@ -66,7 +66,7 @@ def _progress(total: int, unit: str) -> Iterator[Callable[[int], None]]:
 
 
 def report_warnings(engine: "Engine") -> None:
-    """Print what an engine had trouble with and went on, such as contacts that it dropped."""
+    """Print problems that an engine had without stopping, such as dropped contacts."""
     while (trouble := engine.warning()) is not None:
         report(f"warning: {trouble}")
 
@@ -95,7 +95,7 @@ class RunProgress:
             self._bar.stop()
 
     def update(self, finished: int, failed: int, total: int | None = None) -> None:
-        """Show how many there are. `total`: of all runs, where more are found to be needed."""
+        """Show the numbers of runs. `total`: number of all runs, if more turn out to be needed."""
         if total is not None and total != self._total:
             self._total = total
             if self._bar is not None:

@@ -255,8 +255,8 @@ def _record(
     interrupt: Interruption,
     save: Callable[[], list[str]],
 ) -> int:
-    """Record until the film, the simulation ends, or the user interrupts it; complete what there is. Of video and data
-    one may fail: then the other is completed all the same, and the failure raised. `save`: see `save_run`."""
+    """Record until the video or the simulation ends, or the user interrupts it; then complete the files. If video or
+    data fail, the other is still completed, and the failure is raised. `save`: see `save_run`."""
     started = time.monotonic()
     trouble, code, failures = "", 0, list[SceneError]()
 
@@ -322,7 +322,7 @@ def report_strays(*outputs: str | None) -> None:
 
 
 def report_omissions(data: "DataFile", session: "Session") -> None:
-    """Report what a data file does not hold although the scene has it."""
+    """Report data of the scene that a data file does not contain."""
     tracked, total = data.events.pair_count, data.events.pair_total
     if tracked < total:
         report(f"note: events are those of {tracked} of {total} pairs")

@@ -25,7 +25,7 @@ USUAL_DURATION = 10.0
 
 
 def add_run_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add which run is shown, and where it is saved."""
+    """Add the options for logs and saved runs."""
     group = add_log_arguments(parser)
     group.add_argument(
         "--channel",
@@ -121,7 +121,7 @@ def open_given_log(arguments: argparse.Namespace, engine: "Engine") -> None:
 
 
 def report_notes(source: "StepSource") -> None:
-    """Report what a user should know of the file that the steps come from."""
+    """Report notes on the file with the steps."""
     for note in source.notes:
         report(f"note: {source.name}: {note}")
 
@@ -176,7 +176,8 @@ def report_deep_start(engine: "Engine") -> None:
 
 
 def duration(arguments: argparse.Namespace, source: "StepSource") -> float:
-    """Return how long to go on [s of simulated time, at speed 1]: as given, else to the end of a log, else as usual."""
+    """Return the duration [s of simulated time, at speed 1]: the given one, else to the end of a log, else the usual
+    one."""
     given: float | None = arguments.duration
     if given is not None:
         return given

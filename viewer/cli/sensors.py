@@ -17,7 +17,7 @@ from .parsing import Parser, UsageError, number
 from .progress import plural, report
 
 _LOOK_SECONDS = 0.02
-"""Simulated time between two looks at what touches [s]."""
+"""Simulated time between two checks of the contacts [s]."""
 
 
 def parser() -> Parser:

@@ -78,12 +78,12 @@ def try_impratio(simulation: Simulation, key: int, impratio: float, until: float
 
 
 def describe(changes: Iterable[ModelChange]) -> str:
-    """Return what differs, in words, such as `friction:block=1.2, timestep=0.001`."""
+    """Return changes as text, such as `friction:block=1.2, timestep=0.001`."""
     return ", ".join(map(str, changes)) or "nothing changed"
 
 
 def edits_of(engine: Engine, original: MjModel, changes: Sequence[ModelChange]) -> tuple[Edit, ...]:
-    """Return the edits of a scene's files that write changed values where they stand, as few lines as possible.
+    """Return the edits that write changed values into a scene's files, with as few changed lines as possible.
 
     Args:
         engine: An engine on the scene.

@@ -207,7 +207,7 @@ class _SensorLog:
 
 
 def scene_differences(a: Side, b: Side) -> list[Row]:
-    """Return what differs in two scenes as far as contacts go: kind, name, attribute and both values."""
+    """Return the differences between two scenes that concern contacts: kind, name, attribute and both values."""
     rows: list[Row] = []
     for kind in ("option", "geom", "pair", "exclude", "body", "sensor"):
         first, second = a.scene[kind], b.scene[kind]

@@ -27,8 +27,8 @@ _PATIENCE = 10.0
 _LEAST_PATIENCE = 30.0
 """Time that every run may take at least [s]."""
 _LASTING, _KEPT = 0.3, 0.5
-"""Bodies that pressed each other for this part of the time before it happened must do so for this part of that: what
-has fallen out of a grip creeps no more."""
+"""Parts of the time before and after the event for which bodies have to press on each other: an object that has fallen
+out of a grip does not creep."""
 _ATTEMPTS = 2
 """Number of processes that a change may end before it counts as one that does not help."""
 
@@ -39,7 +39,7 @@ class Cure:
 
     changes: Rung
     values: tuple[float, ...]
-    """Measured values, one for each unwanted thing, in SI units; NaN where one is not known."""
+    """Measured values, one for each condition, in SI units; NaN where one is not known."""
     iterations: float
     """Iterations of the solver per simulated second."""
     steps: float
@@ -53,7 +53,7 @@ class Cure:
 
     @property
     def text(self) -> str:
-        """Return what is changed, such as `cone=elliptic, impratio=10`; one value of several things once."""
+        """Return the changes as text, such as `cone=elliptic, impratio=10`; a value shared by several objects once."""
         groups: dict[tuple[str, str], list[str]] = {}
         for change in self.changes:
             groups.setdefault((change.quantity, change.text), []).append(change.name)
@@ -266,7 +266,7 @@ def _cores() -> int:
 
 
 class _Pool:
-    """Processes that take runs, and what came of each."""
+    """Processes that simulate runs, with the results."""
 
     def __init__(self, options: TrialOptions, count: int, cures: Cures, wait: float) -> None:
         self.known: dict[Rung, Cure] = {}
@@ -363,13 +363,13 @@ class _Worker:
     def __init__(self, options: TrialOptions) -> None:
         self.child = Child("contact_viewer.compare.trials", options.as_message())
         self.task: tuple[Rung, int] | None = None
-        """Change that it works on, and the number of attempts before this one."""
+        """Change that the process works on, and the number of attempts before this one."""
         self.seconds = 0.0
         """Simulated time of a run [s]."""
         self._since = time.monotonic()
 
     def give(self, rung: Rung, attempt: int, whole: bool) -> None:
-        """Let it take a run."""
+        """Start a run with a change."""
         self.task, self._since = (rung, attempt), time.monotonic()
         self.child.link.send({"changes": [str(change) for change in rung], "whole": whole}, wait=True)
 

@@ -52,7 +52,7 @@ class Ladder:
 
 
 def make_ladders(model: MjModel, pairs: Pairs, kinds: Collection[Kind], wanted: Sequence[str] = ()) -> list[Ladder]:
-    """Return what to try.
+    """Return the values to try.
 
     Args:
         model: The scene.
@@ -71,8 +71,8 @@ def make_ladders(model: MjModel, pairs: Pairs, kinds: Collection[Kind], wanted: 
 
 
 def read_parameter(text: str) -> tuple[str, list[ModelChange]]:
-    """Return what a user asks to vary, such as `friction:box=0.5:2`: the parameter, and bounds or a value, where there
-    are any. Raises SceneError."""
+    """Return the parameter of a text such as `friction:box=0.5:2`, and its bounds or value, if it has any. Raises
+    SceneError."""
     key, equals, bounds = text.rpartition("=")
     key = key if equals else text
     quantity, _, name = key.partition(":")
@@ -173,7 +173,7 @@ def _default(model: MjModel, pairs: Pairs, kinds: Collection[Kind], quantity: st
 
 
 def _factor(factor: float) -> Callable[[Values], Values]:
-    """Return what multiplies the first number of a value."""
+    """Return a function that multiplies the first number of a value."""
     return lambda value: (round_number(value[0] * factor), *value[1:])
 
 

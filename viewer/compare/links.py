@@ -1,4 +1,4 @@
-"""Finds what of a step differs first, along the chain from which contact forces come."""
+"""Find the first link of the chain that leads to contact forces in which two steps differ."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -19,7 +19,7 @@ class Link(StrEnum):
     """A link of the chain from a state to contact forces, and to the next state."""
 
     STATE = "state"
-    """The states from which the step starts differ already, or it is no step."""
+    """The states before the step differ already, or one run has no such step."""
     INPUTS = "inputs"
     PAIRS = "pair list"
     POINTS = "contact points"
@@ -27,7 +27,7 @@ class Link(StrEnum):
     PARAMETERS = "mixed parameters"
     FORCE = "solved force"
     READING = "sensor"
-    """Contacts and their forces are the same, and what a sensor makes of them is not."""
+    """Contacts and their forces are the same, but not the sensor's reading of them."""
     MOTION = "motion"
     """Contacts and their forces are the same, and the state after the step is not."""
 
@@ -38,14 +38,14 @@ class Divergence:
 
     step: int
     time: float
-    """Simulated time after it [s], in the first run."""
+    """Simulated time after the step [s], in the first run."""
     link: Link
     text: str
     """Description of the difference, with both values."""
 
 
 class Judge:
-    """Decides what counts as different between two scenes, whose things are matched by their names."""
+    """Judge of differences between two scenes, whose objects are matched by their names."""
 
     def __init__(
         self,
@@ -77,7 +77,7 @@ class Judge:
             return np.asarray(~(np.abs(a - b) <= self._tolerance * scale) & ~((a != a) & (b != b)))
 
     def state(self, a: StepFacts, b: StepFacts) -> str:
-        """Return what differs in the states after a step, with both values; empty if nothing does."""
+        """Return the difference between the states after a step, with both values; empty if there is none."""
         for part in STATE:
             places = self._state.get(part)
             first, second = a.values[part], b.values[part]
@@ -90,8 +90,8 @@ class Judge:
         return ""
 
     def link(self, a: StepFacts, b: StepFacts, starts_equal: bool) -> tuple[Link, str] | None:
-        """Return the first link of the chain that differs in a step, and what; None if contacts and forces are the
-        same. `starts_equal`: True if the states before the step are the same."""
+        """Return the first link of the chain that differs in a step, with a description; None if contacts and forces
+        are the same. `starts_equal`: True if the states before the step are the same."""
         found = self._chain(a, b)
         if found is None:
             return None
@@ -108,14 +108,15 @@ class Judge:
         return None
 
     def array(self, name: str, a: Values, b: Values) -> tuple[Link, str] | None:
-        """Return what differs in the arrays of one sensor of any kind; None if nothing does."""
+        """Return the difference between the arrays of one sensor of any kind; None if there is none."""
         if len(a) != len(b):
             return Link.READING, _text(f"length of {name}", len(a), len(b))
         where = self._largest(a, b)
         return None if where is None else (Link.READING, _text(f"{name}[{where}]", a[where], b[where]))
 
     def sensors(self, a: Values, b: Values, names: list[str]) -> tuple[Link, str] | None:
-        """Return what differs in the readings of sensors, (sensors, WIDTH), where the contact lists are not known."""
+        """Return the difference between the readings of sensors, (sensors, WIDTH), if the contact lists are not
+        known."""
         for link, column, what in (
             (Link.POINTS, slice(FOUND, FOUND + 1), "contacts"),
             (Link.FORCE, slice(PRESSED, NET.stop), "force"),

@@ -26,12 +26,12 @@ class Measured:
     alignment: Alignment
     agreements: tuple[tuple[SensorMapping, Agreement], ...]
     swap: tuple[tuple[str, str], ...]
-    """Sensors, each with the column that fits it clearly better than the one that was given."""
+    """Sensors with the column that fits them clearly better than the given one."""
     correlations: tuple[float, float]
     """Mean correlation as mapped, and with the better columns."""
 
     def to_json(self) -> dict[str, Any]:
-        """Return all of it as JSON has it."""
+        """Return the result as a JSON object."""
         return {
             "alignment": vars(self.alignment),
             "sensors": {
@@ -71,7 +71,7 @@ def read_curves(history: History) -> None:
 
 
 def simulated_curve(history: History, mapping: SensorMapping) -> Curve:
-    """Return what a mapping's sensor says in all steps of a history whose curves were read."""
+    """Return the readings of a mapping's sensor in all steps of a history whose curves were read."""
     curves = history.curves
     steps = np.arange(max(history.first, curves.first), curves.stop)
     values = curves.values(mapping.sensor, mapping.signal, int(steps[0]), int(steps[-1]) + 1)

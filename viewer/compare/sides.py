@@ -16,8 +16,8 @@ from .worker import read_contacts, read_scene, read_values
 
 Values = NDArray[Any]
 FOUND, PRESSED, NET, TOTAL, WIDTH = 0, 1, slice(2, 5), slice(5, 8), 8
-"""Columns of what is read of a sensor: matching contacts, how hard it is pressed [N], net force of the reported ones
-and of all that match [N], world."""
+"""Columns of a sensor's readings: matching contacts, force on the sensor [N], net force of the reported contacts and of
+all that match [N], world."""
 
 
 @dataclass(frozen=True)
@@ -34,15 +34,15 @@ class StepFacts:
     """Values of one step that are compared."""
 
     time: float
-    """Simulated time after it [s]."""
+    """Simulated time after the step [s]."""
     values: dict[str, Values]
-    """State after it and inputs of it, by their names in mjData, (n,) each."""
+    """State after the step and inputs of it, by their names in mjData, (n,) each."""
     sensors: Values
     """Sensor readings, (sensors, WIDTH)."""
     contacts: dict[str, Values] | None = None
     """The contact list from which its forces were solved; None where it is not known or not asked for."""
     summed: bool = False
-    """True if `sensors` are sums over the contact list, which round otherwise than what the engine computes."""
+    """True if `sensors` are sums over the contact list, which round differently from the engine's values."""
 
 
 class Side(Protocol):
@@ -76,11 +76,11 @@ class Side(Protocol):
         ...
 
     def read(self, with_contacts: bool) -> StepFacts:
-        """Return what is compared of the step that the run is at."""
+        """Return the values of the step that the run is at."""
         ...
 
     def close(self) -> None:
-        """Release what the run needs."""
+        """Free the resources of the run."""
         ...
 
 
@@ -159,7 +159,7 @@ class SimulationSide:
 
 
 def decoded(batch: ContactBatch, reduce: Reduce) -> Values:
-    """Return what is kept of the contacts of some sensors, (sensors, WIDTH), without contacts that have no slot."""
+    """Return the readings from the contacts of some sensors, (sensors, WIDTH), without contacts that have no slot."""
     reading = np.full((*batch.found.shape, WIDTH), np.nan)
     reading[..., FOUND] = batch.found
     if (pressed := batch.force_magnitude(reduce)) is not None:

@@ -24,7 +24,7 @@ from .ladders import Rung, make_ladders
 from .unwanted import Measure, read_unwanted
 
 _CHUNK, _FINE = 100, 20
-"""Steps between two looks at what has happened; and in the run without a change until something has."""
+"""Steps between two checks for the conditions; and in the run without a change until one occurs."""
 _BUDGET = 2**30
 """Memory for the history of a recorded run [bytes]."""
 
@@ -53,7 +53,7 @@ class TrialOptions:
     period: float | None = None
 
     def as_message(self) -> Message:
-        """Return what JSON holds of it."""
+        """Return the options as a JSON object."""
         return {**asdict(self), "avoid": list(self.avoid), "vary": list(self.vary)}
 
     @classmethod
@@ -66,7 +66,7 @@ USUAL_SECONDS = 5.0
 
 
 def change_start(controller: Controller, changes: Sequence[ModelChange], failures: list[SceneError]) -> None:
-    """Let a controller change a model after it has varied it; what cannot be changed is added to `failures` then."""
+    """Let a controller change a model after varying it; changes that are not possible are added to `failures`."""
     vary = controller.vary
 
     def change(model: MjModel, random: Any) -> None:

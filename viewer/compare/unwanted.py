@@ -1,4 +1,4 @@
-"""Measures in a run what must not happen: slip, creep, lost contact, large forces, falling, divergence."""
+"""Measure in a run the conditions that must not occur: slip, creep, lost contact, large forces, falling, divergence."""
 
 import math
 import re
@@ -31,13 +31,13 @@ _LEAST = 0.1
 
 
 class Kind(StrEnum):
-    """Things that may happen to a sensor, geom or body."""
+    """Conditions that a sensor, geom or body can be watched for."""
 
     SLIP = "slip"
     """The way that touching surfaces move along each other, by their poses [m]."""
     CREEP = "creep"
-    """The speed at which they do [m/s]: the mean over half a second, after another one to settle; or over all of a
-    contact that ends sooner."""
+    """Slip speed of touching surfaces [m/s]: the mean over half a second, after another half to settle; or over all of
+    a contact that ends sooner."""
     LOST = "lost"
     """The longest time without a pressing contact after the first one [s]."""
     FORCE = "force"
@@ -126,7 +126,7 @@ def read_unwanted(text: str) -> Unwanted:
 
 
 class Measure:
-    """Observes a run and has a value for each unwanted thing."""
+    """Observer of a run with a value for each condition."""
 
     def __init__(self, engine: Engine, unwanted: Sequence[Unwanted], start: float = 0.0) -> None:
         """`start`: simulated time before which nothing is judged [s]. Raises SceneError for an unknown name."""
@@ -141,7 +141,7 @@ class Measure:
         self._stride, self._skipped = max(1, round(_SAMPLE / engine.timestep)), 0
         self._times: list[float] = []
         self._lead = 0
-        """Samples that were decoded before, and are kept for those to come."""
+        """Number of samples that were decoded before, and are kept for the next ones."""
         self._values = [math.inf if each.kind is Kind.DROP else 0.0 for each in unwanted]
         self._since: list[float | None] = [None] * len(self.unwanted)
         """Time since which a contact that was there is open [s]."""
@@ -193,7 +193,7 @@ class Measure:
         """Do nothing: runs only go forward."""
 
     def values(self) -> list[float]:
-        """Return what was measured so far, in SI units; NaN for what is not known."""
+        """Return the values measured so far, in SI units; NaN for those that are not known."""
         if self._reader is not None and len(self._times) > self._lead:
             samples, times = self._reader.pop_samples(_OVERLAP), np.array(self._times)
             for ways in self._moving:
@@ -207,7 +207,7 @@ class Measure:
         return list(self._values)
 
     def presence(self) -> dict[str, float]:
-        """Return for what part of the time bodies pressed each other where something is watched, by their names."""
+        """Return the part of the time for which watched bodies pressed on each other, by their names."""
         names = body_names(self._model)
         return {
             f"{names[first]}{PAIR}{names[second]}": count / self._judged
@@ -233,7 +233,7 @@ class Measure:
 
 
 class _Target:
-    """Contacts that belong to a name, or the height of what has it."""
+    """Contacts that belong to a name, or the height of the object with it."""
 
     def __init__(self, model: MjModel, unwanted: Unwanted) -> None:
         self._model = model
@@ -276,7 +276,7 @@ class _Target:
         return found, ~in_order[found]
 
     def force(self, data: MjData, contacts: NDArray[np.intp], flipped: NDArray[np.bool_], forces: Values) -> float:
-        """Return how strongly it is pressed [N]."""
+        """Return the force on the target [N]."""
         world = np.einsum("kij,ki->kj", data.contact.frame[contacts].reshape(-1, 3, 3), forces[:, :3])
         world[flipped] *= -1
         if self._matcher is not None:
@@ -287,7 +287,7 @@ class _Target:
         return float(np.linalg.norm(sums, axis=1).max())
 
     def has(self, first: int, second: int) -> bool:
-        """Return whether contacts of two geoms may belong to it."""
+        """Return True if contacts of two geoms can belong to the target."""
         one, other = self._matcher.sides if self._matcher is not None else (self._first, self._second)
         return bool((one[first] and other[second]) or (one[second] and other[first]))
 

@@ -185,7 +185,7 @@ def _cache_folder() -> Path:
 
 @dataclass
 class Recorded:
-    """A scene and the steps of a run of it, as a process of another version gets them."""
+    """Scene and steps of a run, as they are sent to a process of another version."""
 
     scene: Path
     rows: Mapping[str, Values]
@@ -240,7 +240,7 @@ def _scene_text(path: Path | None) -> Path:
 
 
 def changed_values(before: Any, after: Any) -> dict[str, Values]:
-    """Return what differs in two models of one scene, by names in mjModel; of options as `opt.name`."""
+    """Return the differences between two models of one scene, by names in mjModel; of options as `opt.name`."""
     found: dict[str, Values] = {}
     for prefix, first, second in (("", before, after), ("opt.", before.opt, after.opt)):
         for name in dir(second):
@@ -330,7 +330,7 @@ class VersionSide:
         self.engine = f"MuJoCo {version_text(version)}"
         self.timestep, self.scene = self._process.timestep, self._process.scene
         self.simulation = like.simulation
-        """The run whose start and inputs it has."""
+        """Run with the start and inputs that this side uses."""
         self.unread: dict[str, str] = dict(like.unread)
         self.ending = ""
         self._now: dict[str, Any] = {}
@@ -377,7 +377,7 @@ class VersionSide:
 
 
 def _reading(contacts: Mapping[str, Values], sides: tuple[Values, Values], reduce: Reduce, slots: int) -> Values:
-    """Return what a sensor makes of a contact list, (WIDTH,)."""
+    """Return a sensor's readings of a contact list, (WIDTH,)."""
     geoms, reading = contacts["geom"], np.zeros(WIDTH)
     first, second = sides
     in_order = first[geoms[:, 0]] & second[geoms[:, 1]]

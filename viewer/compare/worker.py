@@ -43,11 +43,11 @@ CONTACT = ("geom", "flex", "pos", "frame", "dist", "friction", "solref", "solimp
 """Attributes of each contact that are compared, beside its force."""
 STATE, INPUTS = ("qpos", "qvel", "act"), ("ctrl", "qfrc_applied", "xfrc_applied", "mocap_pos", "mocap_quat")
 START, HELD = ("time", *STATE, "qacc_warmstart"), (*INPUTS, "eq_active", "userdata")
-"""Names in mjData of what a step changes, and of what it starts with and leaves as it is."""
+"""Names in mjData of the values that a step changes, and of those that it reads only."""
 
 
 def names_of(model: Any, kind: str) -> list[str]:
-    """Return a name for every thing of a kind; what has none gets its number."""
+    """Return a name for every object of a kind; unnamed ones get their number."""
     text = model.names
     names = [
         text[at : text.index(b"\0", at)].decode(errors="replace") for at in getattr(model, f"name_{kind}adr").tolist()
@@ -59,7 +59,8 @@ def names_of(model: Any, kind: str) -> list[str]:
 
 
 def read_scene(model: Any) -> dict[str, dict[str, Any]]:
-    """Return what a model has that decides about contacts: by kind, arrays by attribute, and a list of names."""
+    """Return the attributes of a model that decide about contacts: by kind, arrays by attribute, and a list of
+    names."""
     options = {name: np.array(getattr(model.opt, name)) for name in OPTIONS if hasattr(model.opt, name)}
     scene: dict[str, dict[str, Any]] = {"option": options}
     for kind, attributes in ATTRIBUTES.items():
@@ -73,7 +74,7 @@ def read_scene(model: Any) -> dict[str, dict[str, Any]]:
 
 
 def read_values(data: Any) -> dict[str, Any]:
-    """Return the state that a step has left, and the inputs that it started with, each (n,)."""
+    """Return the state after a step, and its inputs, each (n,)."""
     return {name: np.array(getattr(data, name), float).ravel() for name in (*STATE, *INPUTS)}
 
 
@@ -84,7 +85,8 @@ def read_contacts(data: Any, forces: Any) -> dict[str, Any]:
 
 
 def pack(value: Any) -> Any:
-    """Return dictionaries of arrays as what any version of numpy can read: type, shape and bytes of each array."""
+    """Return dictionaries of arrays in a form that any version of numpy can read: type, shape and bytes of each
+    array."""
     if isinstance(value, dict):
         return {key: pack(each) for key, each in value.items()}
     if isinstance(value, np.ndarray):
@@ -93,7 +95,7 @@ def pack(value: Any) -> Any:
 
 
 def unpack(value: Any) -> Any:
-    """Return what `pack` was given."""
+    """Return the value that was packed."""
     if isinstance(value, dict):
         return {key: unpack(each) for key, each in value.items()}
     if isinstance(value, tuple) and value[:1] == ("array",):

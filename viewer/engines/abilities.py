@@ -67,10 +67,10 @@ class Diagnostics(Protocol):
 
 @dataclass(frozen=True)
 class KeptStep:
-    """A step of the past, as a history keeps it."""
+    """Past step, as a history keeps it."""
 
     time: float
-    """Simulated time after it [s]."""
+    """Simulated time after the step [s]."""
     row: Row
     """Row of the sensors' values after the step, (width,)."""
     sensors: SensorList
@@ -80,7 +80,7 @@ class KeptStep:
     count: int
     """Number of steps from that state; 0 for the first step of a history."""
     newest: bool
-    """True if it is the last step that was taken."""
+    """True if this is the newest step."""
     inputs: NDArray[np.float64] | None = None
     """Inputs of a controller before each of these steps, (count, input_size); None without one."""
     forces_known: bool = True
@@ -98,7 +98,7 @@ class KeptSpan:
     inputs: NDArray[np.float64] | None = None
     """Inputs of a controller before each of these steps, (count, input_size); None without one."""
     from_itself: bool = False
-    """True if the state is that of its one step, and it is not known from where that started."""
+    """True if the state is the one after the step, and the state before it is not known."""
 
 
 @dataclass(frozen=True)
@@ -153,8 +153,8 @@ class Past(Protocol):
     names: tuple[str, ...]
     """Sensors whose contacts are in the rows."""
     inputs: NDArray[np.float64]
-    """`ctrl`, which a step starts from and leaves as it is, (input_size,): a view; empty if the engine cannot return
-    to a state."""
+    """View of `ctrl`, which a step reads and does not change, (input_size,); empty if the engine cannot return to a
+    state."""
     other_inputs: Sequence[memoryview]
     """Views of the other inputs that a controller may change before a step, such as forces and positions."""
 
@@ -217,11 +217,11 @@ FROM_ITSELF = (StepKind.SOLVED, StepKind.UNKNOWN)
 
 @dataclass(frozen=True)
 class ArrivedStep:
-    """A physics step that was taken elsewhere, such as in a user's loop; the engine's data are those after it."""
+    """Physics step that was done elsewhere, such as in a user's loop; the engine's data are those after it."""
 
     state: Row | None = None
-    """The state from which it started, as `Past.save` writes it, (state_size,); None if that is what the step before
-    has left. Of START, SOLVED, UNKNOWN and MOVED the state itself."""
+    """State from which the step started, as `Past.save` writes it, (state_size,); None if the step before has left it.
+    For START, SOLVED, UNKNOWN and MOVED the state itself."""
     kind: StepKind = StepKind.EXACT
     difference: float = 0.0
     """Estimated error of each contact force of a CLOSE step, as a part of the largest one of the step."""

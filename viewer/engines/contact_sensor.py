@@ -67,7 +67,7 @@ class ContactSensor(NamedTuple):
 
     @property
     def modified(self) -> bool:
-        """True if it is read otherwise than the scene declares."""
+        """True if the sensor's reduce mode is not the one that the scene declares."""
         return self.layout != self.declared
 
 

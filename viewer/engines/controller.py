@@ -131,7 +131,7 @@ class Controller:
             self.start(model, datas)
 
     def continue_from(self, other: "Controller") -> None:
-        """Draw at random what the other one would have drawn next."""
+        """Continue with the random numbers that another controller would have drawn next."""
         self._resets = other._resets
 
 

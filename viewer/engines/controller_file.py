@@ -51,7 +51,7 @@ class ControllerFile:
         return Controller(control, functions["reset"], functions["vary"], self.seed, self.randomisation, file=self)
 
     def unload(self) -> None:
-        """Forget what was read, for programs that read files without end."""
+        """Free the loaded module, for programs that read files without end."""
         sys.modules.pop(self.module.__name__, None)
 
     def copy(self) -> "ControllerFile":
@@ -114,7 +114,7 @@ class ControllerFile:
         return function
 
     def _insert_params(self, tree: ast.Module) -> None:
-        """Put the chosen values in place of the file's own, so that values computed from them change too."""
+        """Replace the file's values by the chosen ones, so that values computed from them change too."""
         missing = set(self.params)
         for statement in tree.body:
             targets = statement.targets if isinstance(statement, ast.Assign) else [getattr(statement, "target", None)]

@@ -163,7 +163,7 @@ class PicturePast:
 
     @cached_property
     def picture(self) -> MjData:
-        """An mjData that shows it."""
+        """MjData that shows the environment."""
         return mujoco.MjData(self._environment.model)
 
     def read(self) -> memoryview:
@@ -224,7 +224,7 @@ class PicturePast:
 
 
 def draw_pose(model: MjModel, data: MjData) -> None:
-    """Compute what a renderer reads of an mjData whose positions were set."""
+    """Compute the values that a renderer reads, for an mjData whose positions were set."""
     mujoco.mj_kinematics(model, data)
     mujoco.mj_comPos(model, data)
     mujoco.mj_camlight(model, data)

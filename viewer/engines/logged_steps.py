@@ -162,7 +162,7 @@ class LoggedSteps(Protocol):
         ...
 
     def go_back(self, step: int) -> None:
-        """Continue after such a step, at which the engine's data are."""
+        """Continue after a step at which the engine's data are."""
         ...
 
 

@@ -32,7 +32,7 @@ class EngineEntry:
     package: str = ""
     """Name of the engine's package, whose version a user may ask for."""
     beside: str | None = None
-    """Second engine, whose contacts are shown faintly beside those of the first."""
+    """Second engine, whose contacts are shown faintly beside those of the first; None for none."""
 
 
 ENGINES: Mapping[str, EngineEntry] = {

@@ -21,7 +21,7 @@ _MOST_STEPS = 2048
 _MOST_BYTES = 2**22
 """... and memory that their rows may take."""
 _FIELD_VALUES = 23
-"""Values of a contact with all fields, and what is decoded of it."""
+"""Values per contact with all fields, and of its decoded form."""
 _FEW_SENSORS = 100
 """Number of sensors up to which computing all forces is faster than looking for those that are touched."""
 
@@ -31,7 +31,7 @@ Source = tuple[slice, ContactLayout]
 
 
 class Step:
-    """A physics step that was just taken, as observers get it.
+    """Physics step that was just done, as observers get it.
 
     What is read of it is read when the first observer asks, and once. The next step ends that: what nobody has asked
     for by then raises LookupError; what was read stays as it is.
@@ -41,17 +41,17 @@ class Step:
 
     def __init__(self, engine: Engine, number: int = 0) -> None:
         self.engine = engine
-        """The engine with one environment, or the environment, that has taken the step and is still at it."""
+        """Engine with one environment, or the environment, that is still at the step."""
         self.number = number
         """Number of steps since the state with which the run, or its history, begins; 0 for that state."""
         self.time = engine.time
-        """Simulated time after it [s]."""
+        """Simulated time after the step [s]."""
         self._row: bytes | None = None
         self._known: dict[tuple[str, str], Any] | None = None
 
     @property
     def row(self) -> bytes:
-        """Values of all sensors, float64, as `Engine.row` has them: a copy."""
+        """Values of all sensors, float64, copied from `Engine.row`."""
         row = self._row
         if row is None:
             row = self._row = self.engine.row().tobytes()
@@ -206,8 +206,8 @@ class StepBlock:
                 yield GroupedContacts(np.array([place]), self.sensors[place].reduce, _stacked(batches))
 
     def forces(self) -> NDArray[np.float64]:
-        """Return how hard each sensor is pressed [N], (steps, sensors): see `Engine.get_contact_force_magnitude`. For
-        buffers with `only_forces`."""
+        """Return the force on each sensor [N], (steps, sensors): see `Engine.get_contact_force_magnitude`. For buffers
+        with `only_forces`."""
         forces = np.zeros((len(self), len(self.names)))
         for places, reduce, batch in self.groups():
             assert batch.force is not None
@@ -262,8 +262,8 @@ class StepBuffer:
         return len(self._times)
 
     def add(self, step: Step | None = None) -> StepBlock | None:
-        """Add a step of the engine, the one that it is at if none is given. Return a block that is complete with it, or
-        before it."""
+        """Add a step, by default the one that the engine is at. Return a block that it completes, or that ends before
+        it."""
         done, step = None, step or Step(self._engine)
         if self._engine.sensors is not self._plan.listed:
             # A sensor is read in another way from this step on.

@@ -1,4 +1,4 @@
-"""Turns decoded contacts into the values that every engine offers, in the same way for all of them."""
+"""Values that every engine offers, computed from decoded contacts."""
 
 from collections.abc import Iterator
 from dataclasses import fields
@@ -19,8 +19,8 @@ from .logged_steps import LoggedSteps
 
 
 class SensorValues:
-    """Values of sensors in the documented style, from their contacts, and what an engine need not be able to do; the
-    base of every engine."""
+    """Values of sensors in the documented style, from their contacts, and defaults for optional abilities; base of
+    every engine."""
 
     def adopt_state(self, other: Engine) -> bool:
         return False

@@ -36,7 +36,7 @@ class Actuator:
     index: int
     name: str
     limb: str
-    """The body at which the limb begins that it moves; empty if it moves no joint."""
+    """Body at which the limb of the actuator begins; empty if it moves no joint."""
     servo: Servo
     unit: str
     """Unit of the control; empty where it has none of its own."""
@@ -45,7 +45,7 @@ class Actuator:
     high: float
     """Range of its control: as declared, or what is sensible."""
     joint: int | None
-    """The hinge or slide that it moves."""
+    """Index of the hinge or slide joint that the actuator moves; None for none."""
     ratio: float
     """Force on the joint by control, without a servo's own part: gain times gear."""
     gear: float

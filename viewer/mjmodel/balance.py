@@ -17,7 +17,7 @@ _GEOM, _SITE = int(mujoco.mjtObj.mjOBJ_GEOM), int(mujoco.mjtObj.mjOBJ_SITE)
 
 @dataclass(frozen=True, eq=False)
 class Balance:
-    """The forces on a body and all that hangs on it, in the step whose contacts the data holds.
+    """Forces on a body with its subtree, in the step whose contacts the data holds.
 
     contact + weight + applied + other = inertia. Contacts with a flex are among the others.
     """
@@ -39,7 +39,7 @@ class Balance:
     applied: Vector
     """Forces of the user's hand or a program: `xfrc_applied` [N], world, (3,)."""
     attached: bool
-    """True if a joint ties it to another body or to the world, and bears what is missing."""
+    """True if a joint connects the body to another one, or to the world, and carries the rest."""
     others: tuple[str, ...]
     """Other kinds of forces in this scene; if empty, `other` is the residual of the solver."""
 

@@ -1,4 +1,4 @@
-"""Turns MuJoCo's contact list into the tracked pairs of geoms in it, and the forces between them."""
+"""Read the tracked pairs of geoms and the forces between them from MuJoCo's contact list."""
 
 from itertools import pairwise
 from typing import Any, NamedTuple

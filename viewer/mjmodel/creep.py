@@ -1,4 +1,4 @@
-"""Computes how fast friction that holds creeps, from the numbers of the solver."""
+"""Compute the speed of creep of contacts that friction holds, from the numbers of the solver."""
 
 from dataclasses import dataclass
 from types import SimpleNamespace
@@ -45,7 +45,7 @@ class CreepFormula:
 
     @property
     def is_even(self) -> bool:
-        """True if the needed `impratio` is what it takes: else the body tilts for minutes, and it takes more."""
+        """True if the proposed `impratio` is sufficient; else the body tilts slowly, and a larger one is needed."""
         return self.uneven < _EVEN
 
     @property
@@ -165,7 +165,7 @@ def _elliptic_speed(
 
 
 def solved_state(data: MjData) -> MjData:
-    """Return a copy of what `creep_formula` reads of a state, cheap enough to be kept for an event."""
+    """Return a copy of the parts of a state that `creep_formula` reads, cheap enough to keep for an event."""
     fields = ("geom", "efc_address", "dim", "friction", "solimp", "frame", "pos")
     listed = {name: getattr(data.contact, name).copy() for name in fields}
     if hasattr(data.contact, "adhesion"):

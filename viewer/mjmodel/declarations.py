@@ -1,4 +1,4 @@
-"""Turns a compiled MuJoCo model into the contact sensors that it declares, and joins those that belong together."""
+"""Contact sensors that a compiled MuJoCo model declares, with those joined that belong together."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
@@ -36,7 +36,7 @@ class Declaration(NamedTuple):
     """Description of the objects that the sensor matches, such as `geom bar × geom freebox`."""
     layout: ContactLayout
     num: int
-    """Slots it asks for."""
+    """Number of slots that the sensor requests."""
 
 
 def declared_sensors(model: MjModel, hidden: Collection[int] = ()) -> list[Declaration]:

@@ -33,7 +33,7 @@ class DeepStart(NamedTuple):
 
 
 def find_deep_start(model: MjModel, data: MjData) -> DeepStart | None:
-    """Return how deep the bodies of a state are in each other; None if they are not, or no more than they rest."""
+    """Return the depth by which the bodies of a state overlap; None if they do not, or no more than at rest."""
     found = _depth(model, data)
     if found is None:
         return None

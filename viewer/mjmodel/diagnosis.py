@@ -60,7 +60,7 @@ class Diagnosis:
         return self._explain_contacts(data, batch) or self._explain_absence(data)
 
     def _static_reasons(self) -> Iterator[str]:
-        """Yield the reasons that hold whatever the scene does."""
+        """Yield the reasons that hold in every state."""
         for label, geoms in zip(self._labels, sensor_sides(self._model, self._sensor_id), strict=True):
             if not geoms.any() and not self._model.nflex:
                 yield f"{_capital(label)} has no geoms that could touch anything."

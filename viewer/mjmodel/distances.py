@@ -18,7 +18,7 @@ from .types import MjData, MjModel
 FARTHEST = 1e6
 """Distance of geoms that are farther apart than any scene is large [m]."""
 NO_LIST = int(mujoco.mjtDisableBit.mjDSBL_CONTACT | mujoco.mjtDisableBit.mjDSBL_CONSTRAINT)
-"""Flags that leave the contact list empty whatever touches."""
+"""Flags with which the contact list is always empty."""
 OVERRIDE = int(mujoco.mjtEnableBit.mjENBL_OVERRIDE)
 """The flag that gives all contacts the margin `o_margin`."""
 _TOUCHING = 1e-9
@@ -69,7 +69,7 @@ class PairDistances:
         self.states: deque[Poses] = deque(maxlen=3)
         """The last three states, the latest first. The caller may add those in which no pair has to be measured."""
         self._past: Any = None
-        """A state of our own, for those before the last one; made when it is first needed."""
+        """Own state for the states before the last one; made when first needed."""
         self.reset()
 
     def reset(self) -> None:

@@ -1,4 +1,4 @@
-"""Turns the flexes in contacts into the bodies that carry them: the one that stands for a flex, and its velocity."""
+"""Bodies that carry the flexes in contacts: the representative body of a flex, and its velocity."""
 
 from itertools import combinations, product
 

@@ -1,4 +1,4 @@
-"""Splits mass times acceleration of a body, or of a body with all that hangs on it, into kinds of force."""
+"""Split mass times acceleration of a body, or of its subtree, into kinds of force."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -73,7 +73,7 @@ class ForceTable:
 
     body: int
     alone: bool
-    """True if the bodies that hang on it do not count."""
+    """True if the rest of the subtree is left out."""
     mass: float
     """Mass [kg]."""
     center: Vector

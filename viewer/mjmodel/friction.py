@@ -61,7 +61,7 @@ ListedFriction = tuple[bytes, ...] | None
 
 
 def read_list(data: mujoco.MjData) -> ListedFriction:
-    """Copy what decides the friction of the contacts in a list, for `listed_friction`."""
+    """Copy the values that decide the friction of the contacts in a list, for `listed_friction`."""
     if not data.ncon:
         return None
     contact = data.contact

@@ -57,7 +57,8 @@ class Keyframe:
         return cls(name, time, values)
 
     def write(self, data: MjData) -> None:
-        """Put it into an mjData; what it does not name is 0, but for positions, which stay."""
+        """Write the keyframe into an mjData; values that it does not have become 0, except for positions, which
+        stay."""
         data.time = self.time
         for part, array in _PARTS.items():
             target = getattr(data, array)

@@ -35,7 +35,7 @@ class Matches:
     contacts: Indices
     """Indices into `mjData.contact`, (k,)."""
     flipped: Mask
-    """Reported with the normal reversed, so that it points from object 1 to object 2, (k,)."""
+    """True for contacts reported with the normal reversed, so that it points from object 1 to object 2, (k,)."""
 
     def take(self, index: Indices | slice) -> "Matches":
         """Return a part of the contacts, or all in another order."""
@@ -156,7 +156,7 @@ class ReportedContacts(NamedTuple):
     """Normal, world, (n, 3)."""
 
     def take(self, index: Indices) -> "ReportedContacts":
-        """Return some of them."""
+        """Return some of the matches."""
         return ReportedContacts(self.steps[index], self.pos[index], self.dist[index], self.normal[index])
 
     @property

@@ -13,7 +13,7 @@ from .types import MjData, MjModel
 
 Values = NDArray[np.float64]
 Sides = NDArray[np.integer]
-"""The two things that touch in each contact, (k, 2): ids of geoms, and ids of flexes plus the number of geoms."""
+"""Objects that touch in each contact, (k, 2): ids of geoms, and ids of flexes plus the number of geoms."""
 
 FRICTIONS = ("sliding, tangent0", "sliding, tangent1", "torsional", "rolling, tangent0", "rolling, tangent1")
 """Names of the five friction coefficients of a contact."""
@@ -29,11 +29,11 @@ class Rule(StrEnum):
     """A rule by which a contact gets a parameter."""
 
     PAIR = "pair"
-    """A <pair> gives it, whatever the geoms have."""
+    """A <pair> defines the value, independent of the geoms."""
     OVERRIDE = "override"
     """The flag `override` gives all contacts that of <option>."""
     PRIORITY = "priority"
-    """The geom of higher `priority` gives it."""
+    """The geom of higher `priority` defines the value."""
     LARGER = "larger"
     """The larger one counts, of equal priorities."""
     SMALLER = "smaller"
@@ -144,7 +144,7 @@ def find_declared_pairs(model: MjModel, geoms: Sides) -> NDArray[np.intp]:
 
 
 def contact_sides(model: MjModel, data: MjData, contacts: NDArray[np.intp]) -> NDArray[np.intp]:
-    """Return the two things that touch in contacts of `mjData.contact`, for `mix_parameters`, (k, 2)."""
+    """Return the two objects that touch in contacts of `mjData.contact`, for `mix_parameters`, (k, 2)."""
     geoms, flexes = data.contact.geom[contacts], data.contact.flex[contacts]
     return np.where(geoms >= 0, geoms, model.ngeom + flexes).astype(np.intp)
 
@@ -164,7 +164,7 @@ class Origin:
 
     @property
     def text(self) -> str:
-        """The components that the contact has, such as `0.02 1`."""
+        """Components of the contact as text, such as `0.02 1`."""
         return components_text(self.value)
 
 
@@ -199,7 +199,7 @@ class Mixing:
 
     @property
     def frictionless(self) -> bool:
-        """True if the contact has no friction, whatever its coefficients."""
+        """True if the contact has no friction, because of its condim."""
         return self["condim"].value[0] < 3
 
     def is_used(self, origin: Origin) -> bool:
@@ -329,7 +329,7 @@ def explain_mixing(model: MjModel, side1: int, side2: int) -> Mixing:
 
 
 def side_names(model: MjModel) -> list[str]:
-    """Return the names of what a contact can be between, in the order of `Sides`."""
+    """Return the names of all objects that a contact can have, in the order of `Sides`."""
     return [*geom_names(model), *(with_kind("flex", name) for name in flex_names(model))]
 
 

@@ -44,7 +44,7 @@ class ModelChange:
 
     @property
     def key(self) -> str:
-        """Return what is changed, such as `friction:block`."""
+        """Return the changed quantity, such as `friction:block`."""
         return f"{self.quantity}:{self.name}" if self.name else self.quantity
 
     @property
@@ -175,7 +175,7 @@ def read_change(text: str) -> ModelChange:
 
 
 def check_quantity(quantity: str, name: str) -> None:
-    """Raise SceneError for what cannot be changed, and for a name where there is none, or none where there is one."""
+    """Raise SceneError for a quantity that cannot be changed, and for a missing or superfluous name."""
     if quantity not in QUANTITIES:
         hint = did_you_mean(quantity, QUANTITIES)
         raise SceneError(f"{quantity!r} cannot be changed{hint}; choose from {', '.join(QUANTITIES)}")

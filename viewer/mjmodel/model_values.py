@@ -1,4 +1,4 @@
-"""Turns what a program may change of a model while it runs into bytes, and back."""
+"""Convert the values of a model that a program may change while it runs to bytes, and back."""
 
 import ctypes
 from itertools import accumulate
@@ -59,7 +59,7 @@ class ModelValues:
         self._numbers_now = np.empty(len(self._numbers))
         sizes = [view.nbytes for view in self._views] + [self._numbers_now.nbytes]
         self.size = sum(sizes)
-        """Length of what is read [bytes]."""
+        """Number of bytes that are read."""
         self._memory = _memory(model, arrays)
         self._parts = [slice(end - size, end) for size, end in zip(sizes, accumulate(sizes), strict=True)]
 

@@ -108,7 +108,7 @@ def pair_key(model: MjModel, geoms: NDArray[np.integer[Any]]) -> NDArray[np.int6
 
 
 class MotionReader:
-    """Copies what decides the motion of contacts after every step; decodes many together."""
+    """Copy the values that decide the motion of contacts after every step; decode many steps together."""
 
     def __init__(self, model: MjModel) -> None:
         self._model = model
@@ -140,8 +140,8 @@ class MotionReader:
         self._samples.append((count, len(forces) // 8, contacts, forces, poses))
 
     def pop_samples(self, keep: int = 0) -> PairSamples | None:
-        """Decode the samples that were added, and forget all but the last `keep`, which are decoded again with those to
-        come; None if nothing touches in them."""
+        """Decode the added samples, and keep only the last `keep`, which are decoded again with the next ones; None if
+        there is no contact in them."""
         samples = self._samples
         self.clear()
         self._samples = samples[max(len(samples) - keep, 0) :]
@@ -225,7 +225,7 @@ class MotionReader:
 
 
 def _listed_in(data: MjData) -> tuple[memoryview, np.dtype[Any]]:
-    """Return the memory in which data have their contact list, and what a contact has there.
+    """Return the memory of the contact list of data, and the layout of a contact there.
 
     MuJoCo has the list at the start of an mjData's arena. One copy of it costs less than one of each field.
     """

@@ -25,7 +25,7 @@ class Obstacle(IntEnum):
     NONE = 0
     SAME_BODY = 1
     WELDED = 2
-    """No joint between them."""
+    """There is no joint between the bodies."""
     UNMOVED = 3
     """Neither is moved by the simulation."""
     PARENT = 4

@@ -81,7 +81,7 @@ class _Names:
 
 
 def find_start_touches(model: MjModel, key: str | int | None = None) -> list[PressingPair]:
-    """Return what touches before the first step, the deepest first; `key`: in that keyframe."""
+    """Return the pairs that touch before the first step, the deepest first; `key`: in that keyframe."""
     data = mujoco.MjData(model)
     if key is not None:
         mujoco.mj_resetDataKeyframe(model, data, find_key(model, key))
@@ -130,7 +130,7 @@ class PassedLoad:
     own: float
     """Sum of the normal forces on the body's own geoms [N]."""
     passed: float
-    """Sum of those on the geoms of bodies below it [N]."""
+    """Sum of the loads on the geoms of the bodies below it [N]."""
 
     @property
     def share(self) -> float:
@@ -160,8 +160,9 @@ def find_children_with_geoms(model: MjModel, body: int) -> list[int]:
 
 
 def describe_passed_load(model: MjModel, body: int, load: PassedLoad | None = None) -> str | None:
-    """Return a sentence that a <touch> sensor on a body feels its own geoms alone, and what would feel all; None if
-    nothing is below. `load`: the measured load; without it, or without any force, only the bodies are named."""
+    """Return a sentence that a <touch> sensor on a body feels its own geoms only, and how to measure all; None if it
+    has no child bodies with geoms. `load`: the measured load; without it, or without any force, only the bodies are
+    named."""
     children, names = find_children_with_geoms(model, body), body_names(model)
     if not children:
         return None

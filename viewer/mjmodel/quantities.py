@@ -1,4 +1,4 @@
-"""Lists what a model has numbers of besides contacts, and reads them: joints, controls, actuator forces, sensors."""
+"""List and read the quantities of a model besides contacts: joints, controls, actuator forces, sensors."""
 
 from dataclasses import dataclass
 
@@ -28,11 +28,11 @@ class Quantity:
     """Name as a channel has it, such as `joint position/knee`."""
     unit: str
     array: str
-    """Array of mjData that holds it."""
+    """Array of mjData with the values."""
     place: int
 
     def read(self, data: MjData) -> float:
-        """Return the value as the data have it."""
+        """Return the present value in the data."""
         return float(getattr(data, self.array)[self.place])
 
 

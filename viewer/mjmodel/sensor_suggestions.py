@@ -1,4 +1,4 @@
-"""Turns what touches now, or belongs to a body, into contact sensors that would report it."""
+"""Suggest contact sensors for the pairs that touch now, or for a body."""
 
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ class TouchingPair:
     """Two geoms with contacts between them."""
 
     geoms: tuple[int, int]
-    """The geom that does not move first, so that forces are those on what moves; -1 for a flex."""
+    """Ids of the geoms, a static one first, so that forces act on the moving one; -1 for a flex."""
     labels: tuple[str, str]
     count: int
     """Contacts between them."""
@@ -42,7 +42,7 @@ class TouchingBody:
     """A body that moves and touches something."""
 
     name: str
-    """Empty if it has none: no sensor can be made of it."""
+    """Name of the body; empty if it has none, so that no sensor can refer to it."""
     label: str
     count: int
     """Contacts of its geoms."""

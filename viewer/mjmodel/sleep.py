@@ -1,4 +1,4 @@
-"""Turns the sleep of bodies into the contact sensors that keep old values because of it."""
+"""Contact sensors that keep old values because of sleeping bodies."""
 
 import mujoco
 import numpy as np
@@ -31,7 +31,7 @@ def is_sensor_asleep(model: MjModel, data: MjData, sensor_id: int) -> bool:
 
 
 def sleeping_bodies(model: MjModel, data: MjData) -> int:
-    """Number of bodies that sleep, whose contacts with each other and with what stands still are not in the list."""
+    """Return the number of sleeping bodies, whose contacts with each other and with static ones are not in the list."""
     return int(np.count_nonzero(data.body_awake == _ASLEEP)) if model.opt.enableflags & SLEEP else 0
 
 

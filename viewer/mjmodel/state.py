@@ -37,7 +37,7 @@ SLEEP = int(mujoco.mjtEnableBit.mjENBL_SLEEP)
 """The bit of `opt.enableflags` that lets bodies sleep."""
 SLEEP_ARRAYS = ("tree_asleep", "tree_awake", "body_awake", "body_awake_ind", "parent_awake_ind", "dof_awake_ind")
 SLEEP_COUNTS = ("ntree_awake", "nbody_awake", "nparent_awake", "nv_awake")
-"""Names in mjData of what is not part of mjSTATE_INTEGRATION, but decides what the next step computes."""
+"""Names in mjData of values that are not part of mjSTATE_INTEGRATION, but decide about the next step."""
 
 
 class RowKind(IntEnum):

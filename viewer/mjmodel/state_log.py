@@ -27,8 +27,7 @@ class StateLog:
     path: Path
     """The file."""
     columns: NDArray[np.intp]
-    """Places of the values in a state as a history keeps it, that is, mjSTATE_INTEGRATION and, after it, what sleeps,
-    (columns,)."""
+    """Indices of the values in a state as a history keeps it: mjSTATE_INTEGRATION, followed by sleep, (columns,)."""
     values: Values
     """Values of the log, (rows, columns)."""
     rest: Values | None = None
@@ -41,7 +40,7 @@ class StateLog:
     versions: Mapping[int, bytes] = field(default_factory=dict)
     """Values of a model that was changed while it ran, by their version, which is then the last value of a state."""
     notes: tuple[str, ...] = ()
-    """Notes for the user about it."""
+    """Notes on the log for the user."""
     about: Mapping[str, Any] = field(default_factory=dict)
     """Description of a saved run in its file."""
     channels: Sequence[Samples] = ()

@@ -1,4 +1,4 @@
-"""Turns the contacts of a robot with what stands still into its support: polygon and centre of pressure."""
+"""Support of a robot from its contacts with static objects: polygon and centre of pressure."""
 
 from dataclasses import dataclass
 
@@ -112,7 +112,8 @@ def _turn(first: list[float], second: list[float], third: list[float]) -> float:
 
 
 def distance_inside(corners: Vector, point: Vector) -> float:
-    """Return how far a point, (2,), is inside a convex polygon, (k, 2); negative outside, NaN without an area."""
+    """Return the distance of a point, (2,), from the edge of a convex polygon, (k, 2); negative outside, NaN without an
+    area."""
     if len(corners) < 3:
         return float("nan")
     edges = np.roll(corners, -1, axis=0) - corners

@@ -49,7 +49,7 @@ class Variation:
     quantity: str
     """A name in QUANTITIES."""
     name: str
-    """Name of the one object whose quantity it is; empty for all objects."""
+    """Name of the object whose quantity is varied; empty for all objects."""
     low: float
     high: float
 

@@ -88,7 +88,7 @@ class RunRecorder:
         """Weight of the tree that each geom belongs to [N], by its code in a block of rows."""
         virtual = [engine.sensors[name].virtual for name in self.names]
         self._turns = np.array(virtual, bool) if engine.has_contact_list else np.zeros(len(virtual), bool)
-        """Sensors whose contacts are turned so that the force on what moves is shown."""
+        """True for sensors whose contacts are turned so that the force on the moving body is shown."""
 
     def write(self, step: int, time: float) -> None:
         """Keep the session's step, with its number and simulated time [s]."""

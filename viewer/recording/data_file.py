@@ -93,7 +93,7 @@ class DataFile:
         return any(file.full for file in self._files.values())
 
     def write(self, step: int, time: float) -> None:
-        """Write the sensors as they are now, at a step and a simulated time [s]; nothing once it is finished.
+        """Write the readings of the sensors at a step and a simulated time [s]; nothing once the file is complete.
 
         DiskFullError if the disk is full: then `finish` completes what was written before.
         """
@@ -160,7 +160,7 @@ class DataFile:
         return TableWriter(session, _FILES[suffix], parts, notes, has_video=self._video is not None)
 
     def _commit(self) -> None:
-        """Give the complete files their names; each that can have it does, whatever becomes of the others."""
+        """Give the complete files their final names, even if some fail."""
         commits: list[Callable[[], Path]] = []
         if self._schema is not None:
             names = {table: path.name for table, path in self.paths.items()}

@@ -43,7 +43,7 @@ class Encoder:
         """Complete the file."""
 
     def abort(self) -> None:
-        """Close the file as it is. Safe at any time."""
+        """Close the file in its present state. Safe at any time."""
 
 
 def open_encoder(kind: Format, file: PartFile, size: tuple[int, int], fps: Fraction) -> Encoder:
@@ -60,7 +60,8 @@ def open_encoder(kind: Format, file: PartFile, size: tuple[int, int], fps: Fract
 
 
 def spare_room(kind: Format, size: tuple[int, int]) -> int:
-    """Bytes that it takes to complete a file on a full disk: what an encoder still holds back, and the file's end."""
+    """Return the bytes needed to complete a file on a full disk: buffered frames of the encoder, and the end of the
+    file."""
     return 0 if kind is PNG else _SPARE + 3 * size[0] * size[1]
 
 
@@ -212,7 +213,7 @@ def fitted(picture: Picture, size: tuple[int, int]) -> Picture:
 
 
 def save_png(file: Path | IO[bytes], picture: Picture, compress_level: int = 6) -> None:
-    """Write a picture, whatever the file's suffix."""
+    """Write a PNG image, with any suffix."""
     Image.fromarray(np.ascontiguousarray(picture)).save(file, format="PNG", compress_level=compress_level)
 
 

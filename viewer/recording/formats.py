@@ -22,7 +22,7 @@ class Codec:
 
     @property
     def is_yuv(self) -> bool:
-        """True if it stores brightness and colour apart, by a matrix of our choice."""
+        """True if the codec stores brightness and colour separately, by a matrix that we choose."""
         return self.pixel_format in ("yuv420p", "nv12")
 
 
@@ -51,7 +51,7 @@ class Format:
     even: bool = False
     """True if width and height must be even: colour is stored for blocks of 2 x 2 pixels."""
     last_only: bool = False
-    """True if it holds one picture, the last."""
+    """True if the file has one image, the last."""
 
 
 # x264's presets: veryfast gives smaller files than superfast by two thirds and hardly costs more than rendering leaves

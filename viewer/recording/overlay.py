@@ -1,4 +1,4 @@
-"""Draws beside the scene of a recorded picture what its colours mean, the force scale, the time and force curves."""
+"""Draw the legend, the force scale, the time and force curves over a recorded frame."""
 
 from collections.abc import Sequence
 
@@ -64,7 +64,7 @@ class Overlay:
         style: VideoStyle = VideoStyle.DEBUG,
         title: str = "",
     ) -> None:
-        """Prepare what stands beside the scene.
+        """Prepare the overlay.
 
         Args:
             session: What is shown.
@@ -106,12 +106,12 @@ class Overlay:
         """Width and height of the scene's part of the picture [px]."""
 
     def sample(self, _: int, time: float) -> None:
-        """Read what the curves show now, at a physics step and a simulated time [s]."""
+        """Read the values of the curves at a physics step and a simulated time [s]."""
         if self._plots is not None:
             self._plots.sample(time)
 
     def follow(self, glyphs: Glyphs) -> None:
-        """Note what the next picture shows: a talk's legend names nothing else."""
+        """Note the contents of the next frame: the legend of a talk names nothing else."""
         if self._style is VideoStyle.TALK:
             self._seen = (self._seen or set()) | cone_colors(glyphs)
 

@@ -43,11 +43,11 @@ _CHUNK = 1 << 16
 _FAST = 2
 """Compression of NumPy arrays: a twelfth larger than the default, in half the time."""
 _SAMPLE = 256
-"""Numbers by which it is decided whether a column repeats few values."""
+"""Number of values from which it is decided whether a column repeats few values."""
 _VALUE_SIZE = 8
 """Bytes of a number, and of a text's number."""
 SPARE = 1 << 20
-"""Bytes that it takes to complete a file on a full disk, beside another block and what its format needs: events."""
+"""Bytes needed to complete a file on a full disk, in addition to another block and the format's own data: events."""
 
 
 class TableFile(Protocol):
@@ -66,7 +66,7 @@ class TableFile(Protocol):
         ...
 
     def abort(self) -> None:
-        """Close the file as it is."""
+        """Close the file in its present state."""
         self.close()
 
 
@@ -357,7 +357,7 @@ class TableWriter:
             file.close()
 
     def abort(self) -> None:
-        """Close the files as they are."""
+        """Close the files in their present state."""
         for file in self._files.values():
             # A file that is discarded need not be complete.
             with suppress(OSError):

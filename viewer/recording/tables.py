@@ -341,7 +341,7 @@ largest normal force of the contact so far. Of slip and creep: `distance` is the
 
 @dataclass(frozen=True)
 class SeenEvent:
-    """A contact event and where it is seen first."""
+    """Contact event with the frame that shows it first."""
 
     step: int
     video_frame: int

@@ -19,15 +19,15 @@ _LEAST = 0.05
 """Forces weaker than this part of the strongest have no label."""
 _MOST = 8
 _WORDS = {"sticking": "cone: sticks", "sliding": "cone: slips", "creeping": "cone: creeps"}
-"""Legend entries that are no arrows, in words for those who see them for the first time."""
+"""Legend entries that are not arrows, in words for a first-time audience."""
 
 Color = tuple[float, float, float]
 ForceLabel = tuple[float, float, float, int]
-"""x and y in the picture [px], the force [N], and the number of contacts that it is the sum of."""
+"""x and y in the frame [px], force [N], and number of contacts that it sums."""
 
 
 def talk_gizmos(gizmos: GizmoSettings) -> GizmoSettings:
-    """Return what a talk shows of contacts, with the user's colours and scale."""
+    """Return the drawing settings of a talk, with the user's colours and scale."""
     return dataclasses.replace(
         gizmos,
         points=True,

@@ -1,4 +1,4 @@
-"""Turns pictures into a file that appears when it is complete; encodes in a thread of its own."""
+"""Encode frames into a file that appears when it is complete, in a thread."""
 
 import io
 import os
@@ -72,7 +72,7 @@ class VideoWriter:
 
     @property
     def seconds(self) -> float:
-        """Length of what was added so far [s]."""
+        """Duration of the frames added so far [s]."""
         return float(self.frames / self.fps)
 
     @property
@@ -232,7 +232,7 @@ class LiveVideoWriter(VideoWriter):
         return max(0, int(elapsed * self.fps + 1e-6) + 1 - self.frames)
 
     def add_now(self, picture: Picture) -> None:
-        """Add what the window shows now, for as many frames as are due."""
+        """Add the present frame of the window, as many times as frames are due."""
         due = self.due
         if due and not self.add(picture, due, timeout=_PATIENCE):
             self.missed += 1

@@ -1,4 +1,4 @@
-"""Turns the camera of a scene into matrices and world points into pixels, and lets a free camera show what moves."""
+"""Matrices of a scene's camera, pixels of world points, and a free camera that shows the moving geoms."""
 
 import math
 from collections.abc import Sequence
@@ -17,13 +17,13 @@ Viewport = tuple[int, int, int, int]
 Points = NDArray[np.float64]
 _Vector = tuple[float, float, float]
 _LEAST_SEEN = 0.6
-"""Share of the moving geoms that a picture shows, at least, if it is to be kept."""
+"""Least share of the moving geoms that a view has to show to be kept."""
 _FRAMED = 0.75
-"""Part of the picture that what moves fills where a picture had to be found for it."""
+"""Part of the frame that the moving geoms fill if a view had to be found."""
 _OUTSIDE = 0.1
 """Part of a frame by which the boxes around geoms, which are larger than these, may leave it."""
 _SMALLEST, _LARGEST = 0.12, 2.0
-"""Size of the box around them, as a fraction of the picture, likewise."""
+"""Smallest and largest size of the box around the moving geoms, as a fraction of the frame, for a view to be kept."""
 
 Box = tuple[NDArray[np.float64], NDArray[np.float64]]
 """Lower and upper corner [m], world, (3,) each."""
@@ -116,8 +116,8 @@ class CameraMatrices:
         return np.abs((places - self.position) @ self.forward) * unit
 
     def recession(self, points: Any) -> Points:
-        """Return how fast depth grows along the world's axes, relative to the depth of world points [1/m], (n, 3). Zero
-        for a camera without perspective, and for points that are not in front of the eye."""
+        """Return the growth of depth along the world's axes, relative to the depth of world points [1/m], (n, 3). Zero
+        for a camera without perspective, and for points that are not in front of it."""
         places = np.asarray(points, float).reshape(-1, 3)
         depths = (places - self.position) @ self.forward
         if self.orthographic:
@@ -127,12 +127,12 @@ class CameraMatrices:
 
 @dataclass(frozen=True, eq=False)
 class Eye:
-    """A camera and the picture that it takes."""
+    """Camera with the size of its frame."""
 
     matrices: CameraMatrices
     viewport: Viewport
     unit: float = 1.0
-    """Pixels per measure of what keeps its size on screen: 1 in a picture that is 720 pixels high."""
+    """Pixels per measure of glyphs with a fixed size on screen: 1 in a frame that is 720 pixels high."""
 
     @property
     def aspect(self) -> float:

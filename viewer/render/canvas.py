@@ -17,7 +17,7 @@ from .view import View
 
 
 class Canvas:
-    """Owns what is on the graphics card. Needs a current compatibility context, here and in every call."""
+    """Owner of the objects on the graphics card. Needs a current compatibility context, here and in every call."""
 
     def __init__(
         self, model: MjModel, quality: Quality, renderer: str, offscreen: tuple[int, int] | None = None
@@ -48,7 +48,7 @@ class Canvas:
         self.scene_pass = self._open_scene(model)
 
     def update(self, model: MjModel, data: MjData, view: View, viewport: Viewport) -> CameraMatrices:
-        """Copy what the next picture shows; returns its camera."""
+        """Copy the scene for the next frame; return its camera."""
         self.scene_pass.update(model, data, view)
         return self.scene_pass.matrices(viewport)
 

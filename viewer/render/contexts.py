@@ -27,7 +27,7 @@ _OFF_WORDS = ("disable", "disabled", "off", "false", "0")
 
 
 class OpenGLError(RuntimeError):
-    """OpenGL cannot do what is asked; the message is one line for the user."""
+    """Error of one line for the user: OpenGL cannot do what is requested."""
 
 
 class OffscreenContext:

@@ -35,7 +35,7 @@ class _Kind:
     ) -> None:
         self.hidden_opacity = hidden_opacity
         self.solid = solid
-        """True if it covers what lies behind, by depth; if not, all of its sides are drawn."""
+        """True if the shape hides objects behind it, by depth; if not, all of its sides are drawn."""
         self._parts: list[Program | InstancedMesh] = []
         attributes = ("corner", *instance_attributes)
         try:

@@ -19,7 +19,7 @@ _HIGHLIGHT_LIGHT = 0.3
 """Fraction by which a highlighted colour moves towards white."""
 
 SMALLEST, LARGEST = 1e-15, 1e15
-"""Bounds of what is drawn: shaders square 32-bit numbers. NaN lies outside."""
+"""Smallest and largest coordinates that are drawn: shaders square 32-bit numbers. NaN lies outside."""
 
 Floats = NDArray[np.float32]
 Owners = NDArray[np.int32]
@@ -160,7 +160,7 @@ class GizmoList:
         self._arrows += list(arrows)
 
     def pop_glyphs(self) -> Glyphs:
-        """Return the glyphs that were drawn since the last call, and forget them."""
+        """Return the glyphs that were drawn since the last call, and clear them."""
         if not self._spheres and not self._arrows:
             return Glyphs()
         spheres = np.array(self._spheres, np.float32).reshape(-1, SphereColumns.COUNT)

@@ -18,7 +18,7 @@ _REACH = 2.0
 _ROOM = 1.15
 """Factor on the part of the world that a map covers: it stays where it is while casters move a little."""
 _SHRINK = 0.6
-"""The map covers less again when this part of it would do."""
+"""Part of the map below which, if the scene needs no more, the map shrinks."""
 _BIAS = 1.2
 """Depth by which a surface does not shade itself, in pixels of the map."""
 _MAP_SIZES = 1024, 2048, 4096
@@ -64,7 +64,7 @@ class Shadows:
         self._points = np.where(np.isfinite(points), points, 0.0)
 
     def fit(self, scene: Any, matrices: CameraMatrices, viewport: Viewport) -> None:
-        """Let the maps of an updated `MjvScene` cover what casts shadows into a picture."""
+        """Fit the maps of an updated `MjvScene` to the objects that cast shadows into a frame."""
         lights = [(i, scene.lights[i]) for i in range(scene.nlight) if scene.lights[i].castshadow]
         self._bias = 0.0
         if not lights or not len(self._points):

@@ -13,8 +13,8 @@ from ..mjmodel.types import MjData, MjModel
 
 _GHOST_ALPHA = 0.45
 _SAME_PLACE, _SAME_TURN = 4e-3, 5e-5
-"""Distance below which bodies of two runs count as at the same place, by the size of the scene, and turn below which
-they do, by 1 less the product of quaternions: nearer ones would show in patches."""
+"""Distance, by the size of the scene, and rotation, as 1 less the product of quaternions, below which bodies of two
+runs count as at the same place: nearer ones would be drawn in patches."""
 _MESH, _BOX = mujoco.mjtGeom.mjGEOM_MESH, mujoco.mjtGeom.mjGEOM_BOX
 
 
@@ -46,7 +46,7 @@ def add_bodies(
     groups: NDArray[np.uint8],
     color: Sequence[float],
 ) -> None:
-    """Add the bodies of another model that move, and are not where those of the same name are, see-through.
+    """Add the moving bodies of another model that are at another place than those of the same name, see-through.
 
     Args:
         scene: An updated `MjvScene` of the model that is shown.

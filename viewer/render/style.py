@@ -22,7 +22,8 @@ _SHAFT = 3.2, 5.0
 """Bounds of a shaft's diameter, likewise."""
 _SHAFT_PER_SPHERE = 0.44
 _NEAREST_TO_ENDLESS = 0.3
-"""Bounds how much longer arrows that go away from the eye are drawn: beyond some length only endless ones would do."""
+"""Limit of the extra length of arrows that point away from the camera: beyond some length only endless ones would reach
+their size on screen."""
 _LIFT = 1.05
 """Tangent arrows start this far off the contact, along the normal, in radii of its sphere."""
 _REFERENCE_LENGTH = 0.35
@@ -109,7 +110,7 @@ class GlyphScale:
 
     @property
     def depth(self) -> float:
-        """Least depth advantage of arrows over geometry when it is decided what hides them [m]."""
+        """Least depth advantage of arrows over geometry when hidden parts are determined [m]."""
         return max(BAR * self.gauge.measure, self.gauge.reach) if self.gauge is not None else 0.0
 
     def sizes(self, points: ArrayLike) -> "Sizes":
@@ -131,7 +132,7 @@ class GlyphScale:
 
 
 class Sizes(NamedTuple):
-    """Sizes of what is drawn at some points, (n,) each but the last."""
+    """Sizes of glyphs at some points, (n,) each but the last."""
 
     radius: NDArray[np.float64]
     """Radius of spheres [m]."""
@@ -165,7 +166,7 @@ def _bounded(
 
 @dataclass(frozen=True)
 class PaletteColors:
-    """Colours of what is drawn at a contact."""
+    """Colours of the glyphs of a contact."""
 
     normal: RGBA
     tangent0: RGBA

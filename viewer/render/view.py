@@ -33,7 +33,7 @@ from .camera import (
 )
 
 _MOST_MOVING = 1000
-"""Moving geoms that are looked at to find room beside them."""
+"""Most moving geoms that are considered to find room beside them."""
 _ORBIT_SPEED = 180.0
 """Degrees for a drag as long as the viewport is high, as in MuJoCo's viewers."""
 _ZOOM_SPEED = 2.4
@@ -110,7 +110,7 @@ class View:
         """Render flags that the user has set; the others follow the quality."""
         self._quality = Quality.HIGH
         self._eye: CameraMatrices | None = None
-        """The model's camera in the last picture that was drawn with one."""
+        """Matrices of the model's camera in the last frame that used one."""
         self._pushed: tuple[int, NDArray[np.float64]] | None = None
         """The body that perturbation pushes, and its `xfrc_applied` before."""
         self._sketch = mujoco.MjvScene()
@@ -140,7 +140,7 @@ class View:
         return CameraMatrices.from_scene(self._sketch, viewport)
 
     def set_planes(self, model: MjModel, data: MjData, scene: Any) -> None:
-        """Fit the clipping planes of an updated `MjvScene` to what the camera has before it.
+        """Fit the clipping planes of an updated `MjvScene` to the objects in front of the camera.
 
         MuJoCo's own are multiples of the extent that a scene declares, wherever the camera is.
         """
@@ -241,7 +241,7 @@ class View:
         self.camera.fixedcamid = -1
 
     def follow_body(self, name: str, model: MjModel, data: MjData, aspect: float) -> None:
-        """Look at a body with all that hangs from it from close by, and follow it.
+        """Look at a body with its subtree from close by, and follow it.
 
         `aspect`: width of the picture by its height. Raises ValueError if there is no such body.
         """
@@ -260,7 +260,7 @@ class View:
         mujoco.mjv_defaultFreeCamera(self._model, self.camera)
 
     def show_moving(self, model: MjModel, data: MjData, has_sensors: bool = True) -> None:
-        """Keep the camera if it shows what moves; else look at that, from the same side.
+        """Keep the camera if it shows the moving geoms; else look at them, from the same side.
 
         `has_sensors`: True if the author has chosen which contacts to look at, and so may show a part alone.
         """
@@ -275,7 +275,7 @@ class View:
             self._look_at_box(box, fill, USUAL_PICTURE[2] / USUAL_PICTURE[3])
 
     def frame(self, model: MjModel, data: MjData, aspect: float) -> None:
-        """Look at the selected body with all that hangs from it, or at all that moves, or at the whole scene.
+        """Look at the selected body with its subtree, or at all moving geoms, or at the whole scene.
 
         `aspect`: width of the picture by its height.
         """

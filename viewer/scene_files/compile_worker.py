@@ -32,7 +32,7 @@ class OpenedScene(LoadedScene):
     """A compiled scene that passed all checks."""
 
     survey: Survey | None = None
-    """The files that it was made from, for a FileWatch."""
+    """Survey of the files that the scene was compiled from, for a FileWatch."""
 
 
 def compile_scene(survey: Survey, changes: Sequence[SceneChange] = (), any_order: bool = False) -> OpenedScene:
@@ -139,7 +139,7 @@ class Compilation(Worker):
             raise SceneError(f"{path}: no process to compile it in ({error.strerror})") from None
 
     def cancel(self) -> None:
-        """End it at once; `result` then raises SceneError."""
+        """Stop compiling at once; `result` then raises SceneError."""
         self._cancelled = not self.poll()
         self.stop()
 

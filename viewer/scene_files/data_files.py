@@ -48,7 +48,8 @@ class Column(NamedTuple):
 
 
 def list_columns(path: str | Path, rate: float | None = None, progress: Progress | None = None) -> list[Column]:
-    """Return what a file has over time. `rate`: rows a second, of a file without times. Raises SceneError."""
+    """Return the quantities over time in a file. `rate`: rows per second, of a file without times. Raises
+    SceneError."""
     path = Path(path).expanduser()
     if path.suffix.lower() == ".mcap" and path.is_file():
         return _list_mcap(path, progress or (lambda part: None))
@@ -105,7 +106,7 @@ def read_columns(
 def _tables(
     path: Path, suffix: str, progress: Progress, episode: int
 ) -> Iterator[tuple[str, Mapping[str, NDArray[Any]]]]:
-    """Yield arrays that belong together, with what their names begin with."""
+    """Yield arrays that belong together, with the prefix of their names."""
     if suffix == ".csv":
         yield "", attempt_reading(path, lambda: _read_csv(path, progress))
     elif suffix == ".npz":
@@ -255,7 +256,7 @@ def _seconds(path: Path, name: str, values: NDArray[Any]) -> Numbers:
 
 
 def _clean(times: NDArray[Any], values: NDArray[Any]) -> Curve:
-    """Return a curve in the order of time, each time once, without what is not a number."""
+    """Return a curve in the order of time, each time once, without values that are not numbers."""
     at, own = np.asarray(times, np.float64), np.asarray(values, np.float64)
     known = np.isfinite(at) & np.isfinite(own)
     at, own = at[known], own[known]
@@ -301,7 +302,7 @@ def _list_mcap(path: Path, progress: Progress) -> list[Column]:
 
 
 def _messages(path: Path, progress: Progress) -> Iterator[tuple[str, float, Callable[[], Any]]]:
-    """Yield topic, time of recording [s] and what decodes each ROS 2 message, in bounded memory.
+    """Yield topic, time of recording [s] and decoder of each ROS 2 message, in bounded memory.
 
     A recording that was cut off, such as by the fall of a robot, is read up to there.
     """

@@ -41,7 +41,7 @@ class FileWatch:
         self._looked_at = float("-inf")
 
     def add(self, files: Mapping[Path, Stamp | None]) -> None:
-        """Watch these files too, for what a scene that failed to load would have read."""
+        """Watch further files, such as those that a scene that failed to load would have read."""
         for path, stamp in files.items():
             self._known.setdefault(path, stamp)
             self._seen.setdefault(path, stamp)

@@ -9,9 +9,9 @@ from ..errors import SceneError
 from .xml_tags import Tag, find_tags, read_bytes, read_text
 
 _LFS = b"version https://git-lfs.github.com/spec/"
-"""First bytes of the file that stands in for another until Git LFS fetches it."""
+"""First bytes of the placeholder file that Git LFS replaces when it fetches a file."""
 _LFS_SIZE_MAX = 1024
-"""Longest such file [bytes], as Git LFS has it."""
+"""Longest placeholder file [bytes], as defined by Git LFS."""
 
 
 class Element(NamedTuple):
@@ -22,7 +22,7 @@ class Element(NamedTuple):
     """Text of the whole file."""
     tag: Tag
     around: tuple[str, ...]
-    """Names of the elements that contain it, from the root on, as if included files were pasted in."""
+    """Names of the elements that contain it, from the root on, with included files inserted."""
 
 
 def named_paths(name: str, folders: Iterable[Path]) -> list[Path]:

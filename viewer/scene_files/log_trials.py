@@ -1,4 +1,4 @@
-"""Finds out what a log leaves out by stepping its model: the time between rows, and whether actions are controls."""
+"""Find missing facts of a log by stepping its model: the time between rows, and whether actions are controls."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -23,11 +23,11 @@ _LOST = 1e4
 
 @dataclass(frozen=True)
 class Trial:
-    """Time steps between two rows of a log, as they follow from its states."""
+    """Number of time steps between two rows of a log, found by trying."""
 
     steps: int
     error: float
-    """Median error of the rows that they lead to, as a part of the change since the row before."""
+    """Median error of the rows that the steps lead to, as a part of the change since the row before."""
     is_rounded: bool
 
     @property
@@ -37,7 +37,7 @@ class Trial:
 
 
 def try_steps(model: MjModel, parts: Mapping[str, Values], is_rounded: bool, steps: int | None = None) -> Trial | None:
-    """Take steps from some rows of a log, and return how many lead closest to the next row.
+    """Step from some rows of a log; return the number of steps that leads closest to the next row.
 
     Args:
         model: Model of the log. It is not changed.

@@ -1,4 +1,4 @@
-"""Finds the files that a scene reads, and what in them could kill, hang or exhaust MuJoCo, without compiling it."""
+"""Find the files that a scene reads, and contents that could crash, hang or exhaust MuJoCo, without compiling it."""
 
 import os
 import stat
@@ -78,7 +78,7 @@ _LFS_ADVICE = "a Git LFS pointer: run git lfs pull"
 
 @dataclass(frozen=True)
 class Survey:
-    """Facts about a scene that are read off its files before any of it is compiled."""
+    """Facts about a scene that are read from its files before compiling."""
 
     path: Path
     files: Mapping[Path, Stamp | None]
@@ -94,7 +94,8 @@ class Survey:
 
 
 class SceneRefused(SceneError):
-    """A scene that cannot be opened, and the files it reads: a change of any of them is a reason to try again."""
+    """Error for a scene that cannot be opened, with the files it reads: a change of any of them is a reason to try
+    again."""
 
     def __init__(self, message: str, files: Mapping[Path, Stamp | None]) -> None:
         super().__init__(message)

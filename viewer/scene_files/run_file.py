@@ -255,7 +255,7 @@ def read_arrays(path: Path, wanted: Callable[[str], bool], needed: Iterable[str]
 
 
 def check_unpacked(path: Path, size: int) -> None:
-    """Raise SceneError for a file whose arrays take more bytes than such a file should, before they are read."""
+    """Raise SceneError for a file whose arrays are too large, before they are read."""
     limit = min(_BYTES_MAX, max(_UNPACKED_MAX, _RATIO_MAX * path.stat().st_size))
     if size > limit:
         raise SceneError(f"{path}: its arrays take {size_text(size)}, and at most {size_text(limit)} is read of it")

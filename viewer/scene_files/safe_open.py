@@ -54,7 +54,7 @@ def open_safely(
     known: Mapping[Path, Stamp | None] | None = None,
     any_order: bool = False,
 ) -> OpenedScene:
-    """Check and compile a scene file, whatever is in it; raises SceneRefused with one readable line.
+    """Check and compile a scene file with any contents. Raises SceneRefused with one readable line.
 
     Changes that do not fit it are listed in its notes. `isolated`: True to compile it in another process in any case,
     as a window must that goes on running; otherwise only a scene in doubt is. `known`: the files of a scene that runs

@@ -25,7 +25,7 @@ SUFFIXES = (".xml", ".mjcf", ".urdf", ".mjb", RUN_SUFFIX)
 COMPILED = (".mjb", RUN_SUFFIX)
 """Suffixes of compiled models, which cannot be changed."""
 _ROBOT = "robot:"
-"""Prefix of a scene that names a robot of the package robot_descriptions, whatever else has that name."""
+"""Prefix of a scene that names a robot of the package robot_descriptions, even if something else has that name."""
 _WATCHED_PER_GEOM = 4
 _WATCHED_MIN, _WATCHED_MAX = 16, 128
 """Least and most slots of the sensor of all contacts, for each geom that can collide. Every kept step has room for all
@@ -46,9 +46,9 @@ class LoadedScene:
     companions: dict[int, int] = field(default_factory=dict)
     """Id of a declared contact sensor -> id of its companion."""
     owned: bool = True
-    """True if it is ours to change. A user's own model is read only."""
+    """True if the scene may be changed. A user's own model is only read."""
     refusals: tuple[RefusedChange, ...] = ()
-    """Changes that were asked for and do not fit it."""
+    """Requested changes that do not fit the scene."""
     notes: tuple[str, ...] = ()
     """Notes for the user about the scene, such as settings that were lowered."""
     hidden: tuple[int, ...] = ()

@@ -1,4 +1,4 @@
-"""Keeps what a user did and can undo, and changes of the contact sensors of a scene: applied, saved into its file."""
+"""Undo stack of the user's actions, and changes of the contact sensors of a scene: applied, and saved into its file."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -22,7 +22,7 @@ class _Done:
     description: str
     undo: Callable[[], None]
     has_effect: Callable[[], bool]
-    """False once undoing it would change nothing, or something else."""
+    """Function that returns False once undoing would change nothing, or something else."""
 
 
 class UndoStack:
@@ -34,7 +34,7 @@ class UndoStack:
     def push(
         self, owner: object, description: str, undo: Callable[[], None], has_effect: Callable[[], bool] = lambda: True
     ) -> None:
-        """Keep something that was done to `owner`, for as long as undoing it `has_effect`."""
+        """Add an action on `owner`, kept as long as undoing it `has_effect`."""
         self._done = [*self._done, _Done(owner, description, undo, has_effect)][-_DONE_MAX:]
 
     @property
@@ -45,7 +45,7 @@ class UndoStack:
         return self._done[-1].description if self._done else None
 
     def undo(self) -> str | None:
-        """Undo what was done last, and return what that was. Raises SceneError if a file has changed since."""
+        """Undo the last action, and return its description. Raises SceneError if a file has changed since."""
         if self.last is None:
             return None
         done = self._done.pop()

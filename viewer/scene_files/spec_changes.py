@@ -32,7 +32,7 @@ class SensorChange:
 
     after: ContactDeclaration
     before: ContactDeclaration | None = None
-    """The declaration that it replaces; None for an additional sensor."""
+    """Declaration that the change replaces; None for an additional sensor."""
     replaces: str = ""
     """Name, or made-up name, by which the viewer knows the sensor that is replaced."""
 
@@ -74,7 +74,7 @@ SceneChange = SensorChange | Exclusion
 
 
 def change_from_json(saved: Mapping[str, Any]) -> SceneChange:
-    """Return what `to_json` was called of."""
+    """Return the change that `to_json` has written."""
     if "exclude" not in saved:
         return SensorChange.from_json(saved)
     first, second = saved["exclude"]

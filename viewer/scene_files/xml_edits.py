@@ -1,4 +1,4 @@
-"""Turns sensors into edits of a scene's own text, which leave everything else in it as it was."""
+"""Edit a scene's own text to add or change sensors, without touching anything else in it."""
 
 import re
 from collections.abc import Mapping, Sequence

@@ -139,7 +139,7 @@ T = TypeVar("T")
 
 
 class kept_property(Generic[T]):
-    """A property that is computed once where its value is numpy's, and each time it is read elsewhere.
+    """Property that is cached if its value is numpy's, and computed on each read otherwise.
 
     A value of torch or JAX can belong to a transformation, outside of which it must not be seen.
     """

@@ -1,4 +1,4 @@
-"""Turns contact forces and friction coefficients into how near each contact is to slipping, and its cone."""
+"""Friction use of contacts, from their forces and friction coefficients, and friction cones."""
 
 import math
 from collections.abc import Collection

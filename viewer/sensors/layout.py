@@ -420,7 +420,7 @@ class SpreadLayout(ContactLayout):
     """The layout of a longer row in which the values of another layout are spread: mjlab has a sensor a field."""
 
     inner: ContactLayout
-    """The layout of the values, once they are together."""
+    """Layout of the values once they are gathered."""
     places: tuple[int, ...]
     """Place of each value in the row."""
 

@@ -27,13 +27,13 @@ BODY_CURVE_BYTES = math.ceil(_ROWS * len(Signal) * BYTES_PER_VALUE)
 
 
 class _Loads(NamedTuple):
-    """Contacts, each with its effect on one of the things that have curves; arrays (n,), forces [N]."""
+    """Contacts, with the curve that each one's force is added to; arrays (n,), forces [N]."""
 
     row: NDArray[np.intp]
-    """Row of the thing among the curves."""
+    """Index of the curve that the contact is added to."""
     step: NDArray[np.intp]
     force: Array
-    """Force on the thing [N], world, (n, 3)."""
+    """Force on the object of the curve [N], world, (n, 3)."""
     components: Array
     """Force along normal, tangent0 and tangent1 of the contact [N], (n, 3); positive normal forces press."""
     dist: Array
@@ -54,7 +54,7 @@ class BodyCurves(SignalCurves):
         self._buffer: StepBuffer | None = None
         """Buffer of steps whose curves are yet to be computed; None until all contacts are watched."""
         self._is_frozen = False
-        """True if values are those of an episode that has ended, and there are some."""
+        """True if the values are those of an episode that has ended."""
         self._read_geoms = GeomReader()
         model = engine.model
         self._labels = body_names(model)

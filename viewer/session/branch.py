@@ -21,7 +21,7 @@ _MOTION = ("qpos", "qvel", "act")
 
 
 class Branch(StepSource):
-    """Steps from a step of another run on, with the inputs of that run as long as it has some.
+    """Source of a branch: steps from a step of another run on, with the recorded inputs of that run as far as they go.
 
     Without a change they are those of the other run, bit for bit. Change `engine.model` to see what it does; with
     another time step, inputs are those of the same time. Values that were moved by hand between two steps are moved
@@ -133,7 +133,8 @@ class Branch(StepSource):
             data.xfrc_applied[body, :3] = self._forces[body, :3] + force
 
     def _moved(self, now: Row) -> Row:
-        """Repeat at the time of a state what was moved; return the state from which the recorded step then started."""
+        """Repeat changes of the state made by hand at this time; return the state from which the recorded step then
+        started."""
         data = self.engine.data
         while self._next is not None and self._next[0] == now[0]:
             for name in _MOTION:
@@ -155,7 +156,7 @@ class Branch(StepSource):
 
 
 def _spans(history: History, engine: Engine, start: int) -> list[KeptSpan]:
-    """Return what a history keeps from a step on. Leaves another step shown."""
+    """Return the steps that a history keeps from a step on. Leaves another step shown."""
     spans = []
     for step, following in pairwise([start, *history.states_between(start, history.last), history.last]):
         history.show_left(step)
@@ -167,8 +168,8 @@ def _spans(history: History, engine: Engine, start: int) -> list[KeptSpan]:
 
 
 def follow(simulation: Simulation, controller: Controller, step: int) -> None:
-    """Call a controller of the same file as it was called before every step up to one, so that its state is that of
-    then. Raises ControlError."""
+    """Call a controller of the same file at every step up to one, so that its own state is that of then. Raises
+    ControlError."""
     history, engine = simulation.history, simulation.engine
     assert history is not None
     source = Branch(simulation, history.first)

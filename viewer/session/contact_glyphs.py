@@ -27,7 +27,7 @@ ColorOf = Callable[[PaletteColors], RGBA]
 
 @dataclass(frozen=True, eq=False)
 class SensorGlyphs:
-    """Contacts of a sensor, or of several that are laid out alike, and how they are to look."""
+    """Contacts of a sensor, or of several with the same layout, and their look."""
 
     index: int | NDArray[np.intp]
     """The sensor's number, which becomes the glyphs' owner; of several (sensors,)."""
@@ -67,7 +67,7 @@ class DrawnSlots(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class DrawnContacts:
-    """Contacts that all have a position, and how large they are drawn."""
+    """Contacts with a position, and the sizes at which they are drawn."""
 
     batch: ContactBatch
     pos: Array
@@ -130,7 +130,7 @@ class ContactArrow:
     build: Callable[[DrawnContacts], Arrows | None]
     """Function that makes the arrows; None where the contacts lack the values that they show."""
     net: bool | None = None
-    """True if net contacts alone have the arrow, False if they alone do not."""
+    """True if only net contacts have the arrow, False if only other contacts have it; None for all."""
     component: int = OTHER
     """Component number in the arrow's owner."""
 

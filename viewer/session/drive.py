@@ -1,4 +1,4 @@
-"""Sets controls, poses and mocap bodies as the user wants them, by hand or by rules that act before every step."""
+"""Set controls, poses and mocap bodies by hand, or by rules that act before every step."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -170,7 +170,7 @@ class Drive:
         self._pose()
 
     def drag(self, view: View) -> None:
-        """Let a body, or a mocap body, of the paused scene follow the mouse that drags it."""
+        """Move a body, or a mocap body, of the paused scene with the mouse that drags it."""
         env, model = self._shown, self._simulation.engine.model
         data = self._data(env)
         self._drags = self._drags and view.perturbing

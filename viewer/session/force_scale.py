@@ -1,4 +1,4 @@
-"""Chooses how many newtons an arrow of a hundred measures stands for, from the forces that were drawn lately."""
+"""Choose the force for which an arrow is a hundred measures long, from the forces that were drawn lately."""
 
 import math
 from time import monotonic
@@ -36,7 +36,7 @@ _SPHERE = 7.0, 11.0
 """Bounds of a sphere's diameter at the anchor [measures]; between them it is a part of a body's projected size."""
 _SPHERES_PER_TREE = 15.0
 _GUESS = 0.25
-"""Reference force before any is known, as a fraction of what the weight suggests."""
+"""Reference force before any is known, as a fraction of the estimate from the weight."""
 _FAINTEST = 0.001
 """Least reference force, as a fraction of the lightest tree's weight: noise is not drawn large."""
 
@@ -54,7 +54,7 @@ NO_FORCES = DrawnForces(np.zeros((0, 3)), np.zeros(0))
 
 
 class ScaleBar(NamedTuple):
-    """Length on screen, and the force that it stands for."""
+    """Scale bar: length on screen, and the force that it represents."""
 
     force: float
     """Force that the bar stands for [N]."""

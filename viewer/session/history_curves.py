@@ -30,7 +30,7 @@ SIGNAL_PLACES = {signal: place for place, signal in enumerate(Signal)}
 
 
 class SignalCurves(ABC):
-    """Every signal of some things over the steps of a ring."""
+    """Signals of some objects over the steps of a ring."""
 
     def __init__(self, count: int, ring: StepRing) -> None:
         """`count`: largest number of things that have curves."""
@@ -38,7 +38,7 @@ class SignalCurves(ABC):
 
     @abstractmethod
     def place(self, name: str) -> int:
-        """Return the index of a thing by its name."""
+        """Return the index of an object by its name."""
 
     @property
     def first(self) -> int:

@@ -125,7 +125,7 @@ class Session:
         self._scale: tuple[Gauge, tuple[object, ...], GlyphScale] | None = None
         """Cached sizes of gizmos, after the gauge and the settings that they were computed from."""
         self._said: tuple[object, int, float, list[str]] = (None, -1, 0.0, [])
-        """Sentences on why contacts move, after what they were asked for, the run's `changes` and wall time [s]."""
+        """Sentences on why contacts move, after the request that they answer, the run's `changes` and wall time [s]."""
         self._visible = VisibleSensors(dict.fromkeys(engine.sensors.names, True))
         if options is not None:
             self._apply(options)
@@ -232,7 +232,7 @@ class Session:
         self.simulation.catch_up(_BESIDE)
 
     def drag(self) -> None:
-        """Let what the user drags in the paused scene follow the mouse."""
+        """Move the dragged body of the paused scene with the mouse."""
         self.drive.drag(self.view)
 
     def track_events(self) -> None:

@@ -37,7 +37,7 @@ class Mark(NamedTuple):
     """Place where a curve leaves the plot."""
 
     column: int
-    """Column with the farthest value, of neighbouring columns that leave the plot."""
+    """Column with the farthest value among neighbouring columns that leave the plot."""
     value: float
     """Value of the curve in that column."""
     is_above: bool

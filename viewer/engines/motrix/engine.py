@@ -274,7 +274,7 @@ class Reduction:
     unread: dict[str, str]
     """Contact sensors that were left out, and why."""
     notes: tuple[str, ...]
-    """Return in words what else was left out."""
+    """Return notes on further parts of the scene that were left out."""
 
 
 def reduce_scene(path: Path, model: MjModel, declared: Sequence[Declaration], error: str) -> Reduction | None:

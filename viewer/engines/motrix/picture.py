@@ -62,9 +62,9 @@ class PictureCopy:
         self._mocaps = [mocaps.get(body_names[bodies[index]]) for index in range(model.nmocap)]
         self._mocap_starts = [(model.body_pos[body], model.body_quat[body]) for _, body in sorted(bodies.items())]
         self._mocap_poses: tuple[Any, bytes] = (None, b"")
-        """The state into which mocap bodies were last written, and where they were."""
+        """State into which mocap bodies were last written, and their poses."""
         self.fixed = tuple(body_names[bodies[index]] for index, mocap in enumerate(self._mocaps) if mocap is None)
-        """Mocap bodies that cannot be moved, because they have no name there."""
+        """Names of mocap bodies that cannot be moved, because MotrixSim has no such name."""
 
     def draw(self, state: Any, env: int | None, picture: MjData) -> None:
         """Put an environment's positions and velocities into an mjData, as far as a renderer looks at it.

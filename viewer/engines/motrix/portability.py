@@ -1,4 +1,4 @@
-"""Turns the contact sensors of a scene into what MotrixSim will do with them."""
+"""Verdicts on the contact sensors of a scene under MotrixSim."""
 
 import re
 from collections.abc import Sequence
@@ -46,7 +46,7 @@ def check(path: Path, model: MjModel, declared: Sequence[Declaration]) -> dict[s
 
 
 def drop_look(root: Element, error: str) -> str | None:
-    """Remove what MotrixSim complains of, if it is about looks: the attribute's name, such as material@emission."""
+    """Remove an attribute that MotrixSim reports, if it only concerns looks: its name, such as material@emission."""
     complaint = _COMPLAINT.match(error)
     if complaint is None or complaint["element"] not in VISUAL:
         return None

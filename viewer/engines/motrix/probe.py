@@ -1,4 +1,4 @@
-"""Asks MotrixSim whether it runs some scenes, in a process of its own: a scene may kill the process that loads it.
+"""Ask MotrixSim in another process whether it runs some scenes: a scene may crash the process that loads it.
 
 Run as a program, it is that process.
 """

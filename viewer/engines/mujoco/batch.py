@@ -109,7 +109,7 @@ class BatchEngine(MujocoEngine):
         return self.sensors[-1]
 
     def _mark_sensors(self) -> None:
-        """Mark what is solved again."""
+        """Mark the sensors whose contacts are re-solved."""
 
         def mark(sensor: ContactSensor) -> ContactSensor:
             again = not self._said or sensor.virtual or sensor.modified or not is_drawable(sensor.declared)

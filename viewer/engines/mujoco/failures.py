@@ -48,8 +48,8 @@ def divergence(model: MjModel, data: MjData, time: float, outcome: str) -> Unsta
 
 
 def divergence_text(model: MjModel, warning: int, place: int, time: float) -> str:
-    """Return in words that a step which began at a time [s] became unstable, by a warning of MuJoCo and the number in
-    the state that it is about."""
+    """Return a text for a step that began at a time [s] and became unstable, from MuJoCo's warning and the index in the
+    state."""
     what = _BAD.get(warning, "")
     bodies = _position_bodies(model) if what == "position" else model.dof_bodyid
     if not what or place >= len(bodies):

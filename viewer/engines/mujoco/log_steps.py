@@ -102,8 +102,8 @@ class LogSteps:
 
 
 class _MissingForces:
-    """The force that is missing to reach a row from what steps have reached, as a part of the forces that act. Fulfils
-    `resimulation.Tolerance`."""
+    """Force that is missing to reach a row from the state that steps have reached, as a part of the acting forces.
+    Implements `resimulation.Tolerance`."""
 
     close, near, time = 0.01, 1e-6, 0.1
 

@@ -15,15 +15,15 @@ _MOST = 200_000
 
 
 class ModelVersions:
-    """A model of ours that has the values of its owner's model, as they were or are."""
+    """Own model with the values that its owner's model has or had."""
 
     def __init__(self, model: MjModel) -> None:
         self._values = ModelValues(model)
         self._base = self._values.split(self._values.read())
         self._known: dict[int, dict[int, bytes]] = {0: {}}
-        """Arrays of each version that differ from those of the first."""
+        """Arrays of each version that differ from those of the first one."""
         self.current = 0
-        """The version that the model has now."""
+        """Version whose values the model has."""
         self.newest = 0
 
     @property
@@ -72,7 +72,7 @@ class ModelVersions:
 
 
 def check_versions(model: MjModel, contents: Mapping[int, bytes]) -> None:
-    """Raise ValueError, OverflowError or TypeError if a version in a file is not one of a model, or leads out of it."""
+    """Raise ValueError, OverflowError or TypeError if a version in a file does not fit a model."""
     trial = copy.deepcopy(model)
     versions = ModelVersions(trial)
     for number, content in contents.items():

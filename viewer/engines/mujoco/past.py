@@ -118,7 +118,7 @@ def is_same_state(model: MjModel, data: MjData, before: MjModel, old: MjData) ->
 
 
 def adopt(model: MjModel, data: MjData, before: MjModel, old: MjData) -> None:
-    """Take over a state between models that `can_adopt` it: all of it where it has a place, else time and motion.
+    """Copy a state between models that `can_adopt` it: all of it if possible, else time and motion.
 
     Where models differ in nothing but sensors, the run goes on bit for bit as it would have.
     """

@@ -66,12 +66,12 @@ class Tolerance(Protocol):
     """Largest error of the times of rows, as a part of a time step."""
 
     def distance(self, reached: Row, row: ArrivedRow, count: int) -> float:
-        """Return how far from a row `count` steps end, at a state that the engine's data have."""
+        """Return the distance from a row at the end of `count` steps, from the state that the engine's data have."""
         ...
 
     def force_error(self, start: Row, reached: Row, row: ArrivedRow, distance: float) -> float:
-        """Return about how far the contact forces of a step that starts and ends at such states may be off, as a part
-        of the largest force of a step."""
+        """Return the estimated error of the contact forces of a step between such states, as a part of the largest
+        force of a step."""
         ...
 
 
@@ -97,7 +97,7 @@ class _Trial(NamedTuple):
     """Steps that were tried from a row to the next one."""
 
     distance: float
-    """0 if they lead there bit for bit."""
+    """Distance of the state that the steps lead to; 0 for bit for bit."""
     start: Row
     kept: Row | None
     """The same, unless the last step has left just that."""
@@ -157,13 +157,13 @@ class Resimulator:
         self._row: ArrivedRow | None = None
         """The last row that was read."""
         self._waiting: ArrivedRow | None = None
-        """A row that no known version of the model explains, until it is known that there is no other."""
+        """Row that no known version of the model explains, until all versions are known."""
         self._version = 0 if versions is None else versions.current
         """Version of the model with which the last step was taken."""
         self._left: bytes | None = None
         """State that the last step has left, if that is known."""
         self._swapped = False
-        """True if the inputs of a row were last those of the step that ended there."""
+        """True if the inputs of the last row belonged to the step that ended there."""
         self._following: list[tuple[Row | None, StepKind, float]] = []
         """Steps that are known to lead to the last row and were not taken yet: states from which they start, kinds, and
         how far their forces may be off."""
@@ -177,8 +177,8 @@ class Resimulator:
 
     @property
     def waiting(self) -> bool:
-        """True if it is not known yet whether the next step can be re-simulated exactly; the data are of no step
-        then."""
+        """True if it is not known yet whether the next step can be re-simulated exactly; the data then belong to no
+        step."""
         return self._waiting is not None
 
     @property
@@ -206,7 +206,7 @@ class Resimulator:
         return None
 
     def restart(self) -> None:
-        """Begin with the next row, whatever came before."""
+        """Begin with the next row, independent of those before."""
         self._row = self._waiting = self._left = None
         self._following.clear()
 
@@ -239,8 +239,8 @@ class Resimulator:
         return self._show(row, StepKind.START)
 
     def _continue(self, before: ArrivedRow, row: ArrivedRow) -> ArrivedStep | None:
-        """Return the step from a row to the next one, or what else happened between them; None if nothing did, or if
-        several steps follow."""
+        """Return the step from a row to the next one, or the event between them; None if there is none, or if several
+        steps follow."""
         passed = float(row.state[self._time_column] - before.state[self._time_column])
         if passed < 0 or row.kind is RowKind.START:
             trouble = self._divergence(before, row) if passed < 0 and self._tolerance is None else ""
@@ -290,7 +290,8 @@ class Resimulator:
         return True
 
     def _divergence(self, before: ArrivedRow, row: ArrivedRow) -> str:
-        """Return what made the step from a row unstable, in words; empty if the program has reset its data."""
+        """Return the reason why the step from a row became unstable, as text; empty if the program has reset its
+        data."""
         if row.trouble is None:
             return ""
         start = self._state_of(before, before)
@@ -367,7 +368,7 @@ class Resimulator:
         return state
 
     def _load(self, start: Row, content: bytes) -> Row | None:
-        """Make the data those from which a step starts; return the state, unless the last step has left just that."""
+        """Set the data from which a step starts; return the state, or None if the last step has left just that."""
         now = self._now
         self._states.save(now)
         if now.tobytes() != content:
@@ -449,8 +450,8 @@ def _narrow(indices: NDArray[np.intp]) -> slice | NDArray[np.intp]:
 def retrace(
     model: MjModel, reader: SensorReader, spans: Sequence[KeptSpan], versions: ModelVersions | None = None
 ) -> Retraced:
-    """Re-simulate what a history keeps with a copy of a reader's model, which nobody else changes, while the states
-    are read."""
+    """Re-simulate the states of a history with a copy of a reader's model, which nothing else changes, while they are
+    read."""
     states = np.stack([span.state for span in spans])
     numbers = [] if versions is None else sorted({int(number) for number in states[:, -1]})
     changes = versions is not None and (len(numbers) > 1 or numbers != [versions.current])

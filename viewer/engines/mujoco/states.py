@@ -107,7 +107,7 @@ class FirstStages:
         self._starts: dict[int, tuple[States, Row]] = {}
         self._computed: dict[int, tuple[MjData, States]] = {}
         self._stale = [True] * len(datas)
-        """True for those whose first stage was not computed since the last step."""
+        """True for environments whose first stage was not computed since the last step."""
 
     def step(self, env: int = 0, count: int = 1) -> None:
         """Take steps with the mjData of an environment, as `mj_step` does."""
@@ -127,7 +127,7 @@ class FirstStages:
         self._ends[env] = data.time
 
     def forget(self, env: int = 0) -> None:
-        """Take the contacts in an mjData as they are: they were computed in its present state, without a step."""
+        """Use the contacts in an mjData, which were computed in its present state, without a step."""
         self._ends[env] = None
 
     def data(self, env: int = 0) -> MjData:

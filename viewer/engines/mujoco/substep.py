@@ -22,7 +22,7 @@ _TRIALS = 200
 _SAME = 1e-9
 """Largest difference of positions and velocities of a re-simulated step."""
 _APART = 1e-4
-"""Geoms that touch are moved this far apart, to see in which direction they touch [m]."""
+"""Distance by which touching geoms are moved apart to measure the direction between them [m]."""
 
 State = NDArray[np.float64]
 
@@ -39,7 +39,7 @@ class MujocoSubsteps:
 
     @cached_property
     def _data(self) -> MjData:
-        """A state of our own, made when it is first needed."""
+        """Return our own state, made when first needed."""
         return mujoco.MjData(self._model)
 
     def reset(self) -> None:

@@ -1,4 +1,4 @@
-"""Draws what the arrays do not report: contacts without a slot, and contacts and bodies of runs beside this one."""
+"""Layers of contacts that the arrays do not report: those without a slot, and contacts and bodies of runs beside."""
 
 from typing import Any
 

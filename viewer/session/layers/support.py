@@ -1,4 +1,4 @@
-"""Draws what a robot stands on: support polygon, centres of pressure, and the centre of mass projected."""
+"""Layer of a robot's support: support polygon, centres of pressure, and the projected centre of mass."""
 
 from typing import Any
 

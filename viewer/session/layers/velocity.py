@@ -1,4 +1,4 @@
-"""Draws how fast the surfaces of a contact move over each other, from micrometres to metres a second."""
+"""Layer of slip velocities, from micrometres to metres per second."""
 
 import numpy as np
 

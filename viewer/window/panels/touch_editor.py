@@ -126,7 +126,7 @@ class TouchEditor:
 
     def _show_table(self, touch: TouchSensors, sensor: SceneTouch) -> None:
         imgui.spacing()
-        if ui.small_button("Default", "Newtons to tenths of a newton, up to 5000 N"):
+        if ui.small_button("Default", "Default table: the output is tenths of a newton, up to 5000 N"):
             self._set_table(touch, sensor, DEFAULT_TABLE)
         imgui.same_line()
         if ui.small_button("Newtons", "An empty table: the device reports newtons"):
