@@ -121,6 +121,14 @@ def test_nothing_happens(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> 
     assert "no contact of 0 pairs began or ended" in capsys.readouterr().out
 
 
+def test_an_engine_that_does_not_know_what_slides_says_so(capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("motrixsim")
+    assert main(["events", "slope", "--duration", "0.1", "--engine", "motrix"]) == 0
+    assert "slips and creep are not known: " in capsys.readouterr().err
+    assert main(["events", "slope", "--duration", "0.1"]) == 0
+    assert "not known" not in capsys.readouterr().err
+
+
 def test_a_simulation_that_diverges_keeps_what_was_found(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "wild.xml"
     path.write_text("""

@@ -84,7 +84,7 @@ def parser() -> Parser:
 def run(arguments: argparse.Namespace) -> int:
     from ..engines.registry import open_engines
     from ..events.event_log import merge_bodies
-    from ..events.tracker import ContactTracker, TrackingOptions
+    from ..events.tracker import UNKNOWN_MOTION, ContactTracker, TrackingOptions
     from ..recording.table_files import events_as_csv
     from ..scene_files.scene import find_scene
     from ..session.ring import DEFAULT_BUDGET
@@ -114,6 +114,8 @@ def run(arguments: argparse.Namespace) -> int:
     options = TrackingOptions(arguments.eps, arguments.precise, EventRule(arguments.rule))
     tracker = ContactTracker(engine.environment(0), choice, options, limit=None, follow_sensors=False)
     simulation.observers.append(tracker)
+    if tracker.friction is None:
+        report(f"note: slips and creep are not known: {UNKNOWN_MOTION}")
     seconds = duration(arguments, simulation.source)
     end = engine.time + seconds
     if not engine.timestep > 0:

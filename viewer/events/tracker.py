@@ -27,6 +27,8 @@ from .pair_contacts import PairContacts
 from .reasons import EventReason, Reason, explain_pair
 from .sensor_contacts import SensorContacts
 
+UNKNOWN_MOTION = "they need the contact list of every step, as MuJoCo gives it for one environment"
+"""Reason why `ContactTracker.friction` is None, for the user."""
 CURVE_STEPS = 4000
 """Number of steps of the crossing functions that are kept."""
 _BUFFER_STEPS = 512

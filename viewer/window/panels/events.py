@@ -12,7 +12,7 @@ from imgui_bundle import icons_fontawesome_6 as icons
 from ...events.breaks import Break, BreakWhen
 from ...events.contact_events import EventKind
 from ...events.event_log import LogEntry, MotionEvent, merge_bodies
-from ...events.tracker import ContactTracker
+from ...events.tracker import UNKNOWN_MOTION, ContactTracker
 from ...mjmodel.types import MjModel
 from ...recording.table_files import events_as_csv
 from ...session.session import Session
@@ -166,6 +166,8 @@ class EventsPanel:
         ui.flow(imgui.calc_text_size(summary).x)
         imgui.align_text_to_frame_padding()
         ui.dim_text(summary)
+        if tracker.friction is None:
+            ui.tooltip(f"{UNKNOWN_MOTION[0].upper()}{UNKNOWN_MOTION[1:]}")
 
     def _show_list(self, session: Session, tracker: ContactTracker, go_to: GoTo | None) -> None:
         rows = self.shown(tracker, session.engine.model)
@@ -289,7 +291,8 @@ def _summary(tracker: ContactTracker) -> str:
     pairs = f"{len(choice.labels)} of {choice.total}" if choice.dropped else str(len(choice.labels))
     dropped = f", {log.dropped} older dropped" if log.dropped else ""
     flexes = " · no flexes" if choice.flexes else ""
-    return f"{len(log)} events{dropped} · {pairs} pairs{flexes}"
+    motion = " · slips and creep not known" if tracker.friction is None else ""
+    return f"{len(log)} events{dropped} · {pairs} pairs{flexes}{motion}"
 
 
 def _show_empty(session: Session, tracker: ContactTracker) -> None:
