@@ -130,6 +130,17 @@ def test_keyframe_inside_the_floor(tmp_path: Path, depth: float, expected: int) 
         assert found[0].place is not None
 
 
+def test_loose_things_that_begin_inside_each_other_are_a_note(tmp_path: Path) -> None:
+    box = '<body name="box" pos="0 0 .05">{}<geom name="box" type="box" size=".1 .1 .1" mass="1"/></body>'
+    loose = one(tmp_path, scene(box.format("<freejoint/>")), "overlap-at-start")
+    assert loose.severity is Severity.NOTE
+    motor = '<actuator><motor joint="j"/></actuator>'
+    robot = one(tmp_path, scene(box.format('<joint name="j" type="slide" axis="0 0 1"/>'), motor), "overlap-at-start")
+    assert robot.severity is Severity.WARNING
+    keyed = "<keyframe><key qpos='0 0 .05 1 0 0 0'/></keyframe>"
+    assert one(tmp_path, scene(box.format("<freejoint/>"), keyed), "overlap-at-start").severity is Severity.WARNING
+
+
 def test_soft_feet_that_rest_deep_are_no_overlap(tmp_path: Path) -> None:
     soft = 'solref=".1 1" solimp=".5 .9 .05" mass="1"'
     _, data = _settled(tmp_path, scene(ball(0.05, soft)))
@@ -247,8 +258,8 @@ def test_visual_mesh_that_adds_its_mass(tmp_path: Path) -> None:
     assert steps(tmp_path / "scene.xml", 0.01)[0].body_mass[1] == pytest.approx(0.2)
     given = '<inertial pos="0 0 0" mass=".2" diaginertia=".001 .001 .001"/>'
     assert not findings(tmp_path, scene(body.format(given, ""), head=head), "mass-counted-twice", static=True)
-    light = scene(body.format("", 'mass=".05"'), head=head)
-    assert not findings(tmp_path, light, "mass-counted-twice", static=True)
+    for meant in ('mass=".05"', 'density="1100"'):
+        assert not findings(tmp_path, scene(body.format("", meant), head=head), "mass-counted-twice", static=True)
 
 
 @pytest.mark.parametrize(

@@ -19,6 +19,8 @@ _MESH = int(mujoco.mjtGeom.mjGEOM_MESH)
 _SAME = 1e-6
 _VISUAL_GROUP, _COLLISION_GROUP = 2, 3
 _MASS_FACTOR, _MASS_ERROR, _LEAST_REST = 1.5, 0.02, 0.1
+_DENSITY = 1000.0
+"""Density that MuJoCo gives a geom without one [kg/m^3]."""
 _GHOST = 3e-3
 _GHOSTS_MAX = 20
 """Contacts that are compared with triangles."""
@@ -163,11 +165,15 @@ def mass_twice(subject: Subject) -> Iterator[Finding]:
         # What the compiler found otherwise, such as by settotalmass, is not known part by part.
         if total <= 0 or abs(sum(masses.values()) - total) > _MASS_ERROR * total:
             continue
-        extra = sum(m for g, m in masses.items() if g in seen_only and not spec.geoms[g].mass > 0)
+        # A mass or a density that the author has given is meant.
+        added = [
+            g for g in masses if g in seen_only and not spec.geoms[g].mass > 0 and _is_usual(spec.geoms[g].density)
+        ]
+        extra = sum(masses[g] for g in added)
         rest = total - extra
         # Where nearly all is of what is seen, the author has put the mass there.
         if total > _MASS_FACTOR * rest and rest > _LEAST_REST * total:
-            found.append((body, total, rest, [g for g in geoms if g in seen_only and masses.get(g, 0) > 0]))
+            found.append((body, total, rest, [g for g in added if masses[g] > 0]))
     if not found:
         return
     body, total, rest, _ = max(found, key=lambda each: each[1] / each[2])
@@ -191,6 +197,11 @@ def mass_twice(subject: Subject) -> Iterator[Finding]:
         place=subject.place("body", body),
         propose=propose,
     )
+
+
+def _is_usual(density: float) -> bool:
+    """True for the density that MuJoCo uses where none is given."""
+    return bool(abs(density - _DENSITY) < 1e-6 * _DENSITY)
 
 
 def _mass(subject: Subject, spec_geom: Any, geom: int) -> float:

@@ -108,7 +108,11 @@ def _exclude(subject: Subject, run: Run, pairs: list[tuple[int, int]]) -> Callab
 
 
 def overlap_at_start(subject: Subject, run: Run) -> Iterator[Finding]:
-    """Yield bodies that overlap at the start and are thrown apart."""
+    """Yield bodies that overlap at the start and are thrown apart.
+
+    Things that nothing drives are often put together loosely, in a default state that settles: a note.
+    """
+    meant = run.start.key is None and run.start.data is None
     found, jammed = [], {each[:2] for each in _jammed(subject, run)}
     for one, other, rows in run.body_pairs():
         weight = float(min(subject.weights[one], subject.weights[other]))
@@ -131,7 +135,7 @@ def overlap_at_start(subject: Subject, run: Run) -> Iterator[Finding]:
         more = f" (and {len(group) - 1} more pair{'s' * (len(group) > 2)})" if len(group) > 1 else ""
         yield Finding(
             "overlap-at-start",
-            Severity.WARNING,
+            Severity.NOTE if meant and not subject.driven[[one, other]].any() else Severity.WARNING,
             f"{a} starts {length_text(depth)} inside {b}{more}, and is thrown out with {_times(weights)} the"
             f" weight of {'the robot' if subject.driven[other] else 'what it belongs to'}.",
             "Move it apart in this state; a keyframe that was made for another scene is a usual cause.",
