@@ -255,7 +255,7 @@ def test_a_damaged_file_says_so_in_one_sentence(browser: Any, walker: Path, tmp_
         assert said.count("\n") == 0
 
 
-def test_a_page_fits_a_phone(browser: Any, walker: Path) -> None:
+def test_a_page_fits_a_phone_and_its_fingers(browser: Any, walker: Path) -> None:
     try:
         browser.execute_cdp_cmd(
             "Emulation.setDeviceMetricsOverride", {"width": 390, "height": 844, "deviceScaleFactor": 2, "mobile": True}
@@ -265,7 +265,34 @@ def test_a_page_fits_a_phone(browser: Any, walker: Path) -> None:
         # The curves begin in the first screen.
         plot = browser.find_element("css selector", "#ui-curves").rect
         assert plot["y"] < 844
+        browser.execute_cdp_cmd("Emulation.setTouchEmulationEnabled", {"enabled": True})
+
+        def touch(kind: str, *places: tuple[float, float]) -> None:
+            points = [{"x": x, "y": y, "id": finger} for finger, (x, y) in enumerate(places)]
+            browser.execute_cdp_cmd("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
+
+        def spheres() -> Any:
+            return np.array([[each["x"], each["y"]] for each in ask(browser, "glyphs()")["spheres"]])
+
+        box = browser.execute_script("return document.querySelector('#ui-canvas').getBoundingClientRect().toJSON()")
+        left, top, before = box["x"], box["y"], spheres()
+        # A pinch zooms, a drag turns, a tap pins a contact.
+        touch("touchStart", (left + 150, top + 60), (left + 200, top + 60))
+        touch("touchMove", (left + 110, top + 60), (left + 240, top + 60))
+        touch("touchEnd")
+        near = spheres()
+        assert np.ptp(near, axis=0).max() > 1.5 * np.ptp(before, axis=0).max()
+        show(browser, walker)
+        touch("touchStart", (left + 150, top + 60))
+        touch("touchMove", (left + 190, top + 60))
+        touch("touchEnd")
+        turned = spheres()
+        assert np.abs(turned - before).max() > 5
+        touch("touchStart", (left + turned[0, 0], top + turned[0, 1]))
+        touch("touchEnd")
+        wait(lambda: "slot" in ask(browser, "hoverText()"))
     finally:
+        browser.execute_cdp_cmd("Emulation.setTouchEmulationEnabled", {"enabled": False})
         browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
 
 

@@ -60,7 +60,12 @@ def test_the_page_shows_the_sweep_and_asks_no_server(folder: Path, browser: Any)
     text = (folder / "report.html").read_text()
     # The names of XML namespaces are no addresses that anything is asked of.
     assert not re.findall(r"https?://(?!www\.w3\.org/2000/svg)", text)
+    assert "default-src 'none'; script-src 'sha256-" in text
     browser.get((folder / "report.html").as_uri())
+    inject = "const added = document.createElement('script'); added.textContent = 'window.added = 1';"
+    assert browser.execute_script(f"{inject} document.body.append(added); return window.added") is None
+    assert any("Content Security Policy" in entry["message"] for entry in browser.get_log("browser"))
+    browser.refresh()
     table = polars.read_parquet(folder / "metrics.parquet")
     runs = table["seed"].n_unique()
     script = browser.execute_script

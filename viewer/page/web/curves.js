@@ -202,7 +202,10 @@ class Chart {
         }
       }));
       c.textAlign = bestX > GUTTER + 0.7 * this.plotWidth ? "right" : "left";
-      c.fillText(shortText(best, 3) + " " + unitName, bestX + (c.textAlign === "left" ? 7 : -7), top + 6);
+      // An outline keeps the text readable over the curves.
+      Object.assign(c, { strokeStyle: look.panel, lineWidth: 4 });
+      for (const put of ["strokeText", "fillText"])
+        c[put](`${shortText(best, 3)} ${unitName}`, bestX + (c.textAlign === "left" ? 7 : -7), top + 6);
     }
     bars.forEach(({ color, curve }, n) => {
       const y = rasterTop + n * ROW + 2;

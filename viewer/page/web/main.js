@@ -291,8 +291,8 @@ class Page {
     const { events } = this.source, list = $("events").querySelector("ol");
     this.firstEvent = -1;
     if (!events.length) list.replaceWith(make("p", "No contact begins or ends in this run.", "quiet"));
-    $("events-title").append(make("span", events.length ? " " + (events.length + (this.manifest.events.left_out
-      || 0)) : "", "quiet"));
+    const count = events.length + this.manifest.events.left_out;
+    $("events-title").append(make("span", count ? ` ${count.toLocaleString("en")}` : "", "quiet"));
   }
 
   // List some events before and after one: a list of all events makes the page slow.
@@ -309,7 +309,7 @@ class Page {
     const rows = events.slice(first, end).map((event) =>
       row(`${event.geoms.join(" × ")} ${EVENTS[event.kind] || event.kind}`, event.frame,
         event.time.toFixed(this.digits), event.why));
-    const left = events.length - end + (this.manifest.events.left_out || 0);
+    const left = events.length - end + this.manifest.events.left_out;
     $("events").querySelector("ol").replaceChildren(...first ? [row(`${first} earlier`, events[first - 1].frame, "…")]
       : [], ...rows,
       ...left ? [row(`${left} later`, events[Math.min(end, events.length - 1)].frame, "…")] : []);
@@ -977,7 +977,7 @@ class Page {
     const { chart } = this;
     if (!chart) return;
     const style = getComputedStyle(document.documentElement), of = (name) => style.getPropertyValue("--" + name).trim();
-    chart.look = { grid: of("grid"), quiet: of("quiet"), warn: of("warn"), font: `11.5px ${of("digits")}` };
+    chart.look = { grid: of("grid"), panel: of("panel"), quiet: of("quiet"), warn: of("warn"), font: `11.5px ${of("digits")}` };
     const kind = this.kinds[+$("kind").value || 0], visible = (curve) => curve.sensor < 0 || this.shown[curve.sensor];
     const lines = (kind?.curves || []).filter(visible).slice(0,
       MOST_LINES).map((curve, n) => ({ curve, color: this.colorOf(curve, n) }));
