@@ -229,7 +229,8 @@ class PageFile:
     def _event_notes(self) -> list[str]:
         left = self.event_count - _MOST_EVENTS
         notes = [f"The first {_MOST_EVENTS} of {self.event_count} events are listed."] if left > 0 else []
-        return notes + ([self._events.untracked] if self._events.untracked else [])
+        untracked = self._events.untracked
+        return notes + ([f"{untracked[0].upper()}{untracked[1:]}."] if untracked else [])
 
 
 _COLORS = ("normal", "tangent0", "tangent1", "point", "total", "torque", "open")

@@ -93,16 +93,8 @@ class Page {
   }
 
   async open() {
-    const { source } = this, { sections } = this.manifest, size = Object.values(sections)
-      .reduce((sum, each) => sum + each.bytes, 0);
-    let read = 0;
-    const section = source.file.section.bind(source.file);
-    source.file.section = async (name) => {
-      const found = await section(name);
-      read += sections[name].bytes;
-      this.progress(read / size);
-      return found;
-    };
+    const { source } = this;
+    source.onRead = (share) => this.progress(share);
     this.progress(0);
     await source.readMotion();
     const asked = this.askedTime();
@@ -550,9 +542,9 @@ class Page {
   }
 
   async readGeometry() {
-    const { source, manifest, scene } = this, { pace } = source.file;
+    const { source, manifest, scene } = this, { pace } = source;
     for (let i = 0; i < manifest.textures.length; i++) {
-      const { section, type, width, mime } = manifest.textures[i], bytes = await source.file.section(section),
+      const { section, type, width, mime } = manifest.textures[i], bytes = await source.section(section),
         options = { premultiplyAlpha: "none", colorSpaceConversion: "none" };
       const whole = new Blob([bytes], { type: mime });
       const parts = type === "2d" ? [await createImageBitmap(whole, options)]
@@ -562,19 +554,19 @@ class Page {
       await pace();
     }
     for (let i = 0; i < manifest.meshes.length; i++) {
-      const { low, step, vertices, texcoord } = manifest.meshes[i], packed = await source.file.section(`mesh${i}_v`),
-        corners = await source.file.section(`mesh${i}_t`);
+      const { low, step, vertices, texcoord } = manifest.meshes[i], packed = await source.section(`mesh${i}_v`),
+        corners = await source.section(`mesh${i}_t`);
       const triangles = new Uint32Array(corners.length), count = corners.length / 3;
       for (let j = 0; j < count; j++) for (let k = 0; k < 3; k++) triangles[3 * j + k] = corners[k * count + j];
       const points = new Float32Array(3 * vertices);
       for (let axis = 0; axis < 3; axis++) for (let j = 0; j < vertices;
         j++) points[3 * j + axis] = low[axis] + step[axis] * packed[axis * vertices + j];
-      scene.setShape("mesh" + i, await meshShape(points, triangles, texcoord ? await source.file.section(`mesh${i}_uv`)
+      scene.setShape("mesh" + i, await meshShape(points, triangles, texcoord ? await source.section(`mesh${i}_uv`)
         : null, 0.76, pace));
     }
     for (let i = 0; i < manifest.hfields.length; i++) {
       const { rows, cols, size } = manifest.hfields[i],
-        heights = Float32Array.from(await source.file.section("hfield" + i), (h) => size[2] * h / 65535);
+        heights = Float32Array.from(await source.section("hfield" + i), (h) => size[2] * h / 65535);
       scene.setShape("field" + i, await fieldShape(heights, rows, cols, size, pace));
     }
   }
@@ -1072,7 +1064,7 @@ addEventListener("unhandledrejection", (event) => errors.push(String(event.reaso
 let page = null;
 const ready = (async () => {
   $("failure").hidden = true;
-  page = new Page(new FileSource(new PageFile()));
+  page = new Page(new FileSource());
   await page.open();
 })().catch((error) => {
   const isKnown = error instanceof Damaged;

@@ -110,6 +110,10 @@ class PageFile {
     const { format } = this.manifest;
     if (format !== 1) throw new Damaged(`This page has format ${format}, which its own script cannot read.`);
     this.pace = makePacer();
+    this.read = 0;
+    this.size = Object.values(this.manifest.sections).reduce((sum, each) => sum + each.bytes, 0);
+    // Called with the share of the page that has been read.
+    this.onRead = () => {};
   }
 
   has(name) { return name in this.manifest.sections; }
@@ -123,6 +127,7 @@ class PageFile {
     const packed = await fromBase64(element.textContent, about.bytes, pace);
     element.remove();
     if (!packed || await checksum(packed, pace) !== about.crc32) throw damaged();
+    this.onRead((this.read += about.bytes) / this.size);
     if (about.dtype === "file") return packed;
     const raw = await unzip(packed, about.raw, pace).catch(() => null);
     if (!raw) throw damaged();
@@ -140,36 +145,34 @@ const FILLED = 1, TURNED = 2, IN_WORLD = 4, NO_WORLD = 8;
 
 // Frames of a run. Another source, such as one that gets them from a server, has the same methods. Contacts are rows, by
 // frame, sensor and slot.
-class FileSource {
-  constructor(file) {
-    this.file = file;
-    this.manifest = file.manifest;
-    this.count = file.manifest.frames.count;
-    this.bodies = file.manifest.bodies.length;
+class FileSource extends PageFile {
+  constructor() {
+    super();
+    this.count = this.manifest.frames.count;
+    this.bodies = this.manifest.bodies.length;
     this.turns = new Float64Array(9 * this.bodies);
     this.places = new Float64Array(3 * this.bodies);
     this.hasContacts = false;
   }
 
   async readMotion() {
-    const { file } = this;
     [this.times, this.steps, this.positions, this.quaternions] = [
-      await file.section("times"), await file.section("steps"), await file.section("positions"),
-        await file.section("quaternions"),
+      await this.section("times"), await this.section("steps"), await this.section("positions"),
+        await this.section("quaternions"),
     ];
   }
 
   async readCurves() {
-    const values = await this.file.section("curves");
+    const values = await this.section("curves");
     this.curves = this.manifest.curves.map((curve, i) => ({ ...curve, values: values.subarray(i * this.count,
       (i + 1) * this.count) }));
-    this.events = await this.file.section("events");
-    this.findings = this.file.has("findings") ? await this.file.section("findings") : [];
+    this.events = await this.section("events");
+    this.findings = this.has("findings") ? await this.section("findings") : [];
   }
 
   async readContacts() {
-    const { file, manifest } = this, { contacts, sensors } = manifest;
-    const read = (name) => file.section(name);
+    const { contacts, sensors } = this.manifest;
+    const read = (name) => this.section(name);
     const counts = await read("frame_rows");
     [this.rowSensor, this.rowSlot, this.rowFlags, this.rowFound] = [
       await read("row_sensor"), await read("row_slot"), await read("row_flags"), await read("row_found"),
@@ -187,12 +190,12 @@ class FileSource {
     const key = (row) => this.rowSensor[row] * slots + this.rowSlot[row];
     for (let row = 0; row < rows; row++) {
       if (this.rowFlags[row] & FILLED) next[key(row) + 1]++;
-      if (!(row & 0xffff)) await file.pace();
+      if (!(row & 0xffff)) await this.pace();
     }
     for (let i = 1; i < next.length; i++) next[i] += next[i - 1];
     for (let row = 0; row < rows; row++) {
       if (this.rowFlags[row] & FILLED) this.rowValue[row] = next[key(row)]++;
-      if (!(row & 0xffff)) await file.pace();
+      if (!(row & 0xffff)) await this.pace();
     }
     this.round = contacts.precision === 32 ? Math.fround : (value) => value;
     this.hasContacts = true;
