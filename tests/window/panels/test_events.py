@@ -21,6 +21,7 @@ from contact_viewer.window.window import Window
 from imgui_bundle import imgui
 
 from ..driver import count_green, drive, scene_part, screenshot, wait
+from ..text_room import recorded_text
 
 
 class EventsWindow(Window):
@@ -117,10 +118,22 @@ def test_filters() -> None:
         tracker, panel = window.tracker, window.panel
         everything = len(window.rows)
         assert len(tracker.log) > everything > 10
+
+        def summary() -> str:
+            """What stands above the list, up to the pairs."""
+            with recorded_text() as drawn:
+                ctx.yield_(2)
+            (text,) = {each.text for each in drawn if each.text.endswith(" pairs")}
+            return text.partition(" · ")[0]
+
+        # Pair and sensor of a contact are one row, and count once.
+        assert summary() == f"{everything} events"
         ctx.item_input("//Events/**/##filter")
         ctx.key_chars_replace("SLAB liv")
         ctx.yield_(2)
         assert {row.entry.subject for row in window.rows} == {"slab × lively"}
+        assert len(window.rows) < everything
+        assert summary() == f"{len(window.rows)} of {everything} events"
         ctx.item_click(child(ctx, "##kind"))
         ctx.item_click("//$FOCUSED/end")
         assert {row.entry.kind for row in window.rows} == {EventKind.END}
@@ -133,6 +146,7 @@ def test_filters() -> None:
         assert {row.entry.sensor is None for row in window.rows} == {False}
         panel.who = Who.PAIRS
         assert {row.entry.pair_id is None for row in window.rows} == {False}
+        assert summary() == f"{len(window.rows)} events"
         ctx.item_click("//Events/**/###copy")
         lines = imgui.get_clipboard_text().splitlines()
         assert len(lines) == 1 + len(window.rows)

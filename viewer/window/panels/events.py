@@ -84,6 +84,8 @@ class EventsPanel:
         self._rows = EventRows()
         self._shown: list[EventRow] = []
         self._shown_for: tuple[object, ...] = ()
+        self._total = 0
+        """Rows that there would be without filters on names and kinds."""
         self._merged = -math.inf
         """Time of the last update of the events of bodies, on the monotonic clock [s]."""
         self._scrolled_to = math.nan
@@ -115,6 +117,7 @@ class EventsPanel:
         log = tracker.log
         if self.who is Who.ALL:
             rows = self._rows.update(tracker, model)
+            self._total = len(rows)
             if not self.text and self.kind is None:
                 return rows
         state = (id(log), log.version, self.text, self.kind, self.who)
@@ -127,8 +130,20 @@ class EventsPanel:
             elif self.who is not Who.ALL:
                 sensors = self.who is Who.SENSORS
                 rows = [EventRow(entry, i) for i, entry in enumerate(log) if (entry.sensor is not None) is sensors]
+            self._total = len(rows)
             self._shown = [row for row in rows if passes(row, self.text, self.kind)]
         return self._shown
+
+    def _summary(self, tracker: ContactTracker, model: MjModel) -> str:
+        """Return how many rows are listed, of how many without the filters, and how many pairs are followed."""
+        choice, log, count = tracker.pairs.choice, tracker.log, len(self.shown(tracker, model))
+        of_all = f"{count} of {self._total}" if count != self._total else str(count)
+        events = f"{of_all} event{'s' * (self._total != 1)}"
+        pairs = f"{len(choice.labels)} of {choice.total}" if choice.dropped else str(len(choice.labels))
+        dropped = f", {log.dropped} older dropped" if log.dropped else ""
+        flexes = " · no flexes" if choice.flexes else ""
+        motion = " · slips and creep not known" if tracker.friction is None else ""
+        return f"{events}{dropped} · {pairs} pairs{flexes}{motion}"
 
     def _show_controls(self, session: Session, tracker: ContactTracker, go_to: GoTo | None) -> None:
         now, log = session.engine.time, tracker.log
@@ -162,7 +177,7 @@ class EventsPanel:
         if ui.button(f"{icons.ICON_FA_COPY}###copy", "Copy the listed events of pairs as CSV"):
             rows = self.shown(tracker, session.engine.model)
             imgui.set_clipboard_text(events_as_csv([row.entry for row in rows]))
-        summary = _summary(tracker)
+        summary = self._summary(tracker, session.engine.model)
         ui.flow(imgui.calc_text_size(summary).x)
         imgui.align_text_to_frame_padding()
         ui.dim_text(summary)
@@ -284,15 +299,6 @@ def _show_tabs(session: Session, tracker: ContactTracker) -> None:
             show_sensor_times(tracker, session.engine.time)
             imgui.end_tab_item()
         imgui.end_tab_bar()
-
-
-def _summary(tracker: ContactTracker) -> str:
-    choice, log = tracker.pairs.choice, tracker.log
-    pairs = f"{len(choice.labels)} of {choice.total}" if choice.dropped else str(len(choice.labels))
-    dropped = f", {log.dropped} older dropped" if log.dropped else ""
-    flexes = " · no flexes" if choice.flexes else ""
-    motion = " · slips and creep not known" if tracker.friction is None else ""
-    return f"{len(log)} events{dropped} · {pairs} pairs{flexes}{motion}"
 
 
 def _show_empty(session: Session, tracker: ContactTracker) -> None:
