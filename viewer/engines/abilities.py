@@ -8,7 +8,6 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from ..mjmodel.balance import Balance
 from ..mjmodel.crossings import Crossing
 from ..mjmodel.force_kinds import ForceTable
 from ..mjmodel.mixing import Mixing
@@ -35,12 +34,8 @@ class Diagnostics(Protocol):
         """Return a sentence on a sensor whose values are old or incomplete because bodies sleep; None otherwise."""
         ...
 
-    def balance(self, name: str) -> Balance | None:
-        """Return the forces on the tree of a sensor's body, from its root on; None if it does not move."""
-        ...
-
     def balanced_body(self, name: str) -> int | None:
-        """Return the body whose `balance` belongs to a sensor; None if there is none."""
+        """Return the root of the moving tree that a sensor's body belongs to; None if it does not move."""
         ...
 
     def in_each_mode(self, name: str) -> dict[Reduce, ContactBatch]:

@@ -1,62 +1,16 @@
-"""Compares the contact forces on a body with its weight and its acceleration."""
-
-from dataclasses import dataclass
+"""Forces and accelerations that a balance of forces on bodies is made of."""
 
 import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
 from ..sensors.contacts import cross
-from .matching import contact_forces, subtree
+from .matching import contact_forces
 from .names import sensor_targets
 
 Vector = NDArray[np.float64]
 _ANYTHING = int(mujoco.mjtObj.mjOBJ_UNKNOWN)
 _GEOM, _SITE = int(mujoco.mjtObj.mjOBJ_GEOM), int(mujoco.mjtObj.mjOBJ_SITE)
-
-
-@dataclass(frozen=True, eq=False)
-class Balance:
-    """Forces on a body with its subtree, in the step whose contacts the data holds.
-
-    contact + weight + applied + other = inertia. Contacts with a flex are among the others.
-    """
-
-    body: int
-    """Body at the root of the subtree."""
-    mass: float
-    """Mass of the subtree [kg]."""
-    center: Vector
-    """Centre of mass [m], world, (3,)."""
-    acceleration: Vector
-    """Acceleration of the centre of mass [m/s²], world, (3,)."""
-    contact_points: Vector
-    """Points at which other bodies touch the subtree [m], world, (k, 3)."""
-    contact_forces: Vector
-    """Forces of these contacts on the subtree [N], world, (k, 3)."""
-    weight: Vector
-    """Weight [N], world, (3,)."""
-    applied: Vector
-    """Forces of the user's hand or a program: `xfrc_applied` [N], world, (3,)."""
-    attached: bool
-    """True if a joint connects the body to another one, or to the world, and carries the rest."""
-    others: tuple[str, ...]
-    """Other kinds of forces in this scene; if empty, `other` is the residual of the solver."""
-
-    @property
-    def contact(self) -> Vector:
-        """Sum of the contact forces [N], world, (3,)."""
-        return self.contact_forces.sum(axis=0)
-
-    @property
-    def inertia(self) -> Vector:
-        """Mass times acceleration [N], world, (3,)."""
-        return self.mass * self.acceleration
-
-    @property
-    def other(self) -> Vector:
-        """Force that contacts, weight and hand do not explain [N], world, (3,)."""
-        return self.inertia - self.contact - self.weight - self.applied
 
 
 def sensor_body(model: mujoco.MjModel, sensor_id: int) -> int | None:
@@ -82,34 +36,6 @@ def tree_root(model: mujoco.MjModel, body: int) -> int | None:
             root = body
         body = int(model.body_parentid[body])
     return root
-
-
-def measure_balance(model: mujoco.MjModel, data: mujoco.MjData, body: int) -> Balance:
-    """Return the balance of a body's subtree; `body` 0 is everything that moves."""
-    inside = subtree(model, body)
-    # The world neither moves nor has a weight, though it may be given a mass.
-    inside[0] = False
-    masses = model.body_mass[inside]
-    mass = float(masses.sum())
-    caused = linear_accelerations(model, data, data.qacc[np.newaxis])[0]
-    accelerations = (caused + centripetal_accelerations(model, data))[inside]
-    points, forces = _outer_contacts(model, data, inside)
-    first, count = int(model.body_jntadr[body]), int(model.body_jntnum[body])
-    is_free = count == 1 and model.jnt_type[first] == mujoco.mjtJoint.mjJNT_FREE
-    attached = body != 0 and not is_free
-    heavy = max(mass, mujoco.mjMINVAL)
-    return Balance(
-        body=body,
-        mass=mass,
-        center=masses @ data.xipos[inside] / heavy,
-        acceleration=masses @ accelerations / heavy,
-        contact_points=points,
-        contact_forces=forces,
-        weight=mass * gravity(model),
-        applied=data.xfrc_applied[inside, :3].sum(axis=0),
-        attached=attached,
-        others=_other_causes(model, data, inside, attached),
-    )
 
 
 def gravity(model: mujoco.MjModel) -> Vector:
@@ -167,36 +93,7 @@ def _relative_velocity(model: mujoco.MjModel, data: mujoco.MjData, body: int) ->
     return data.cvel[body] - (data.cvel[parent] if parent else 0.0)
 
 
-def _outer_contacts(model: mujoco.MjModel, data: mujoco.MjData, inside: NDArray[np.bool_]) -> tuple[Vector, Vector]:
-    """Return the points at which others press on the bodies inside, and the forces, (k, 3) each."""
-    geoms = data.contact.geom
-    own = inside[model.geom_bodyid[geoms]] & (geoms >= 0)
-    contacts = np.flatnonzero((own[:, 0] != own[:, 1]) & (geoms >= 0).all(axis=1))
-    sign = np.where(own[contacts, 1], 1.0, -1.0)[:, np.newaxis]
-    return data.contact.pos[contacts], sign * world_forces(model, data, contacts)
-
-
 def world_forces(model: mujoco.MjModel, data: mujoco.MjData, contacts: NDArray[np.intp]) -> Vector:
     """Return the forces of contacts on their second geom [N], world, (k, 3)."""
     frames = data.contact.frame[contacts].reshape(-1, 3, 3)
     return np.einsum("kij,ki->kj", frames, contact_forces(model, data, contacts)[:, :3])
-
-
-def _other_causes(
-    model: mujoco.MjModel, data: mujoco.MjData, inside: NDArray[np.bool_], attached: bool
-) -> tuple[str, ...]:
-    dofs = inside[model.dof_bodyid]
-    joints = inside[model.jnt_bodyid]
-    causes = {
-        "joints": attached,
-        "joint springs and damping": bool(model.dof_damping[dofs].any() or model.jnt_stiffness[joints].any()),
-        "joint friction": bool(model.dof_frictionloss[dofs].any()),
-        "applied joint forces": bool(data.qfrc_applied[dofs].any()),
-        "actuators": model.nu > 0,
-        "equality constraints": bool(data.eq_active.any()),
-        "tendons": model.ntendon > 0,
-        "the medium": bool(model.opt.density or model.opt.viscosity),
-        "gravity compensation": bool(model.body_gravcomp[inside].any()),
-        "flexes": model.nflex > 0,
-    }
-    return tuple(cause for cause, present in causes.items() if present)

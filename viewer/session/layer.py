@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..engines.contact_sensor import ContactSensor
-from ..mjmodel.balance import Balance
 from ..mjmodel.force_kinds import ForceTable
 from ..mjmodel.support import Support
 from ..render.glyphs import Glyphs
@@ -45,12 +44,11 @@ class DrawContext:
         return palette_colors(self.session.engine.model, self.gizmos.palette)
 
     @cached_property
-    def balance(self) -> Balance | None:
-        """Balance of the selected sensor's body; None where the engine does not report it."""
-        session = self.session
-        if session.diagnostics is None or session.selected is None:
-            return None
-        return session.diagnostics.balance(session.selected)
+    def balance(self) -> ForceTable | None:
+        """Forces on the tree of the selected sensor's body; None where they are not known."""
+        diagnostics, name = self.session.diagnostics, self.session.selected
+        body = None if diagnostics is None or name is None else diagnostics.balanced_body(name)
+        return None if diagnostics is None or body is None else diagnostics.forces(body)
 
     @cached_property
     def forces(self) -> ForceTable | None:

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from contact_viewer import open_engine
+from contact_viewer.mjmodel.force_kinds import ForceKind
 from contact_viewer.sensors.friction import ContactState
 
 
@@ -27,11 +28,13 @@ def test_the_weight_of_the_quadruped_is_on_its_feet() -> None:
     engine.step(1500)
     diagnostics = engine.diagnostics
     assert diagnostics is not None
-    balance = diagnostics.balance("foot_FL")
-    assert balance is not None
-    assert diagnostics.body_name(balance.body) == "trunk"
-    np.testing.assert_allclose(balance.contact + balance.weight + balance.other, balance.inertia, atol=1e-6)
-    assert balance.contact[2] == pytest.approx(-balance.weight[2], rel=0.05)
+    body = diagnostics.balanced_body("foot_FL")
+    assert body is not None
+    assert diagnostics.body_name(body) == "trunk"
+    forces = diagnostics.forces(body)
+    assert forces is not None
+    np.testing.assert_allclose(forces.sum(), forces.inertia, atol=1e-6)
+    assert forces.sum(ForceKind.CONTACT)[2] == pytest.approx(-forces.sum(ForceKind.GRAVITY)[2], rel=0.05)
 
 
 def test_the_box_slides_when_friction_is_used_up() -> None:

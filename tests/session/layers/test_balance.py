@@ -7,7 +7,7 @@ import math
 import mujoco
 import numpy as np
 import pytest
-from contact_viewer.mjmodel.balance import measure_balance
+from contact_viewer.mjmodel.force_kinds import ForceTable, measure_forces
 from contact_viewer.render.glyphs import NO_OWNER, Glyphs
 from contact_viewer.render.style import GlyphScale, palette_colors
 from contact_viewer.session.layers.balance import balance_glyphs
@@ -27,13 +27,19 @@ XML = """
 </mujoco>"""
 
 
+def balance_of(model: mujoco.MjModel, data: mujoco.MjData) -> ForceTable:
+    table = measure_forces(model, data, 1)
+    assert table is not None
+    return table
+
+
 def glyphs_of(height: float, push: float = 0.0, friction: float = 1.0, settings: GizmoSettings | None = None) -> Glyphs:
     model = mujoco.MjModel.from_xml_string(XML.format(height=height, friction=friction))
     data = mujoco.MjData(model)
     data.xfrc_applied[1, 0] = push
     for _ in range(300 if height < 0.2 else 10):
         mujoco.mj_step(model, data)
-    return balance_glyphs(measure_balance(model, data, 1), SCALE, COLORS, settings or GizmoSettings())
+    return balance_glyphs(balance_of(model, data), SCALE, COLORS, settings or GizmoSettings())
 
 
 def arrow(glyphs: Glyphs, name: str) -> NDArray[np.float32] | None:
@@ -99,7 +105,7 @@ def test_logarithmic_lengths_keep_the_directions() -> None:
     data = mujoco.MjData(model)
     mujoco.mj_step(model, data)
     scale = dataclasses.replace(SCALE, log_length=True)
-    weight = arrow(balance_glyphs(measure_balance(model, data, 1), scale, COLORS, GizmoSettings()), "weight")
+    weight = arrow(balance_glyphs(balance_of(model, data), scale, COLORS, GizmoSettings()), "weight")
     assert weight is not None
     assert weight[6] < 0
     assert weight[4:6] == pytest.approx([0, 0])

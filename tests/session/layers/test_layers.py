@@ -6,6 +6,7 @@ import mujoco
 import numpy as np
 import pytest
 from contact_viewer import open_engine
+from contact_viewer.mjmodel.force_kinds import ForceKind
 from contact_viewer.render.glyphs import NO_OWNER, Glyphs
 from contact_viewer.sensors.contacts import ContactBatch
 from contact_viewer.session.contact_glyphs import GHOST_ALPHA
@@ -191,13 +192,14 @@ def test_a_cut_arrow_of_a_balance_is_told_with_its_force() -> None:
     session = open_session("slope", 1.0, balance=True)
     session.selected = "box_on_slope"
     session_glyphs(session)
-    balance = session.diagnostics.balance("box_on_slope") if session.diagnostics is not None else None
-    assert balance is not None
+    forces = session.diagnostics.forces(session.engine.model.body("box").id) if session.diagnostics else None
+    assert forces is not None
     session.settings.gizmos.forces = False
     session.settings.gizmos.length = 30.0
     session_glyphs(session)
     assert session.cut.arrows >= 2
-    assert session.cut.strongest == pytest.approx(max(np.linalg.norm(balance.weight), np.linalg.norm(balance.contact)))
+    strongest = max(np.linalg.norm(forces.sum(kind)) for kind in (ForceKind.GRAVITY, ForceKind.CONTACT))
+    assert session.cut.strongest == pytest.approx(strongest)
 
 
 @pytest.mark.parametrize("has_sensor", [True, False])

@@ -15,7 +15,7 @@ import mujoco
 import numpy as np
 
 from ...errors import EngineError, SceneError
-from ...mjmodel.balance import Balance, measure_balance, sensor_body, tree_root
+from ...mjmodel.balance import sensor_body, tree_root
 from ...mjmodel.diagnosis import Diagnosis
 from ...mjmodel.distances import PairDistances
 from ...mjmodel.force_kinds import ForceTable, measure_forces
@@ -318,10 +318,6 @@ class MujocoDiagnostics:
             return _ASLEEP if is_sensor_asleep(model, data, sensor_id) else None
         count = sleeping_bodies(model, data)
         return _UNLISTED.format(f"{count} bodies sleep" if count > 1 else "A body sleeps") if count else None
-
-    def balance(self, name: str) -> Balance | None:
-        root = self.balanced_body(name)
-        return measure_balance(self._engine.model, self._engine.contact_data(), root) if root is not None else None
 
     def balanced_body(self, name: str) -> int | None:
         model, sensor_id = self._engine.model, self._engine.sensor_id(name)

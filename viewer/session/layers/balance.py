@@ -1,8 +1,9 @@
 """Draws the balance of the selected sensor's body: weight, contact forces and m·a at its centre of mass."""
 
 import numpy as np
+from numpy.typing import NDArray
 
-from ...mjmodel.balance import Balance
+from ...mjmodel.force_kinds import ForceKind, ForceTable
 from ...render.glyphs import GizmoList, Glyphs
 from ...render.style import GlyphScale, PaletteColors, arrow_length
 from ...settings import GizmoSettings
@@ -14,18 +15,15 @@ _APART = 2.6
 """Distance of mass times acceleration from the other arrows, in shaft diameters."""
 
 
-def balance_glyphs(balance: Balance, scale: GlyphScale, colors: PaletteColors, settings: GizmoSettings) -> Glyphs:
+def balance_glyphs(balance: ForceTable, scale: GlyphScale, colors: PaletteColors, settings: GizmoSettings) -> Glyphs:
     """Return a sphere at the centre of mass and up to three arrows, as long as contact forces of that size."""
     sizes = scale.sizes(balance.center)
     gizmos = GizmoList(_WIDTH * float(sizes.width[0]))
     gizmos.draw_sphere(1.2 * float(sizes.radius[0]), balance.center, colors.weight)
     # In free fall m·a equals the weight: side by side both arrows are seen.
     beside = balance.center + _APART * gizmos.width * np.array([0.6, 0.8, 0.0])
-    for start, force, color in (
-        (balance.center, balance.weight, colors.weight),
-        (balance.center, balance.contact, colors.contact_sum),
-        (beside, balance.inertia, colors.inertia),
-    ):
+    starts, inks = (balance.center, balance.center, beside), (colors.weight, colors.contact_sum, colors.inertia)
+    for start, force, color in zip(starts, _forces(balance), inks, strict=True):
         size = float(np.linalg.norm(force))
         if size >= max(settings.min_force, 1e-300):
             axis = force / size
@@ -41,9 +39,12 @@ def _selected_balance(context: DrawContext) -> Glyphs | None:
 
 def _strongest(context: DrawContext) -> float:
     balance = context.balance
-    if balance is None:
-        return 0.0
-    return max(float(np.linalg.norm(force)) for force in (balance.weight, balance.contact, balance.inertia))
+    return 0.0 if balance is None else max(float(np.linalg.norm(force)) for force in _forces(balance))
+
+
+def _forces(balance: ForceTable) -> tuple[NDArray[np.float64], ...]:
+    """Return weight, sum of the contacts and mass times acceleration [N], world, (3,) each."""
+    return balance.sum(ForceKind.GRAVITY), balance.sum(ForceKind.CONTACT), balance.inertia
 
 
 def _legend(context: DrawContext) -> list[LegendEntry]:
