@@ -2,11 +2,15 @@
 
 import copy
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import mujoco
 import numpy as np
+import pytest
+from contact_viewer import SceneError
+from contact_viewer.compare.trials import TrialOptions, Trials
 from contact_viewer.mjmodel.model_changes import read_change
 from contact_viewer.passive.loop_steps import LoopSteps
 from contact_viewer.window.window import Window
@@ -100,6 +104,8 @@ def branch_what_changes(ctx: Any, window: Window) -> Any:
         run.go_to(run.history.last)
         found.append({"same": start + same, "notes": list(entry.notes), "qpos": run.shown.data.qpos.tolist()})
         app.session.go_to(history.last)
+    app.save_run(Path(driven_argument()).with_name("loop.cvrun"))
+    wait(ctx, Path(driven_argument()).with_name("loop.cvrun").exists)
     return found
 
 
@@ -131,3 +137,8 @@ def test_what_a_program_changes_in_a_branched_past_is_said(tmp_path: Path) -> No
     np.testing.assert_allclose(first["qpos"], expected.qpos, atol=3e-3)
     assert np.abs(first["qpos"] - data.qpos).max() > 0.03
     np.testing.assert_allclose(third["qpos"], data.qpos, atol=0)
+    # A cure would be searched with gravity as it was first.
+    options = TrialOptions(str(tmp_path / "loop.cvrun"), ("unstable",), duration=0.5)
+    with pytest.raises(SceneError, match=r"the model was changed at 0\.400 s.*--duration"):
+        Trials(options)
+    assert Trials(replace(options, duration=0.3)).run([])["values"] is not None

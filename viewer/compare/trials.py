@@ -18,6 +18,7 @@ from ..processes import Link, Message, run_child
 from ..scene_files.run_file import SUFFIX as RUN_SUFFIX
 from ..scene_files.safe_open import open_safely
 from ..scene_files.scene import find_scene
+from ..session.branch import Branch
 from ..session.simulation import Simulation
 from .branches import make_branch
 from .ladders import Rung, make_ladders
@@ -114,6 +115,11 @@ class Trials:
         if base.source.exactness is not None and base.source.exactness.unknown:
             raise SceneError(
                 f"{base.source.summary()}: steps that were not reproduced cannot be simulated with changed values"
+            )
+        if base.history is not None and (changed := Branch(base, base.history.first).model_changes_at) is not None:
+            raise SceneError(
+                f"{base.source.name}: the model was changed at {changed:.3f} s, and would not be in a run with other "
+                "values: give a --duration that ends before"
             )
         return base
 
