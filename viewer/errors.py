@@ -23,7 +23,7 @@ class EngineError(SceneError):
 
 
 class ControlError(EngineError):
-    """A controller that cannot be read or called: one line with its file and line number."""
+    """Error of one line for a controller that cannot be read or called, with its file and line number."""
 
 
 class LogEnd(EngineError):
@@ -45,11 +45,11 @@ class UnstableError(RuntimeError):
 
 
 class RecordingError(SceneError):
-    """A file that cannot be written, or a picture that cannot be made: one line."""
+    """Error of one line: a file cannot be written, or a frame cannot be drawn."""
 
 
 class DiskFullError(RecordingError):
-    """A disk that is full: what was recorded so far can be completed."""
+    """Error for a full disk: the recording so far can be completed."""
 
     def __init__(self, path: Path) -> None:
         super().__init__(f"{path}: the disk is full")

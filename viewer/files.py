@@ -31,7 +31,7 @@ _PART = re.compile(r"\.(?P<name>.+)\.\d+-\d+\.part", re.DOTALL)
 """Name of a part: that of the file, and the process and number of its writer."""
 _FULL = (errno.ENOSPC, errno.EDQUOT)
 _PATIENCE = 1.0
-"""Longest wait for another program that chooses a name in the same folder [s]."""
+"""Longest wait for another program that is choosing a name in the same folder [s]."""
 
 
 _CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
@@ -78,12 +78,12 @@ def sync(path: Path) -> None:
 
 
 def replace_file(path: Path, data: bytes) -> Path:
-    """Write a file, whole or not at all; one that takes the place of another keeps its permissions and owner."""
+    """Write a file completely or not at all; a replaced file keeps its permissions and owner."""
     return PartFile(path).write(data)
 
 
 class PartFile:
-    """A file, or a folder, that is written under a hidden name beside its final one.
+    """File, or folder, that is written under a hidden name beside its final one.
 
     Its name is reserved from the beginning: see `free_path`. It can keep room on the disk, so that a file which fills
     it can still be completed.
@@ -253,7 +253,7 @@ class PartFile:
 
 
 class UnnamedPart(PartFile):
-    """A part that never has a name: nothing of it is left behind, whatever ends the process."""
+    """Part that never has a name, so that nothing is left behind when the process ends in any way."""
 
     def __init__(self) -> None:
         self.full = False
@@ -271,7 +271,7 @@ class UnnamedPart(PartFile):
 
 
 class PartStream(io.FileIO):
-    """Writes a part. If the disk is full it uses the room that was reserved, once; `PartFile.full` is True then."""
+    """Stream of a part. On a full disk it uses the reserved room once, and `PartFile.full` becomes True."""
 
     def __init__(self, file: str | int, part: PartFile) -> None:
         super().__init__(file, "w+")

@@ -33,7 +33,7 @@ from .time_rules import TimeJudge
 from .truth import ANY, FLOOR, Targets, make_targets
 
 _TRIED = 4
-"""Steps of a state in which a reset term and a new one are compared."""
+"""Number of control steps in which a term after `reset` and a new one are compared."""
 _CONTROLLED = 2.0
 """Simulated time of a run under a user's own controller [s]."""
 _JUDGES: Mapping[str, type[Judge]] = {

@@ -205,7 +205,7 @@ def with_targets(evidence: Evidence, targets: Targets, situation: str | None = N
 
 
 def _choose_states(truth: Mapping[str, Values]) -> list[int]:
-    """Control steps with as many different sets of targets in contact as there are."""
+    """Return control steps with as many different sets of targets in contact as there are."""
     pressed, elsewhere = truth["normal"] > _PRESSED, truth["elsewhere"].any(axis=1, keepdims=True)
     kinds = [kind.tobytes() for kind in np.concatenate([pressed, elsewhere], axis=1)]
     chosen: dict[bytes, list[int]] = {}
@@ -226,7 +226,7 @@ def _retake(model: MjModel, state: Values) -> MjData:
 
 
 def infer_targets(stage: Stage, count: int, against: str) -> list[Targets]:
-    """Choose as many targets as a term has outputs: those of contact sensors, or what the robot stands on.
+    """Return as many targets as a term has outputs: those of contact sensors, or the bodies that the robot stands on.
 
     Args:
         stage: The robot.
@@ -383,7 +383,7 @@ class _Attribution:
         return found
 
     def _arrays(self) -> list[str]:
-        """All arrays of mjData whose values are no addresses, but for the sensors' and the solver's."""
+        """Return all arrays of mjData whose values are not addresses, except those of sensors and of the solver."""
         named = (*_BY_BODY, *_BY_GEOM, *_BY_SITE)
         others = [name for name in dir(self._scratch) if not name.startswith("_") and name not in named]
         arrays = {name: getattr(self._scratch, name) for name in (*named, *others)}
@@ -545,7 +545,8 @@ class _Attribution:
 
 
 def _replace(data: MjData, donor: MjData, arrays: Sequence[str], add: float) -> None:
-    """Add something to arrays, or replace them by those of another state where that is zero."""
+    """Add a constant to values of arrays that are the same in all states, or replace others by those of another
+    state."""
     for name in arrays:
         mine, theirs = getattr(data, name), getattr(donor, name)
         if add:
@@ -572,7 +573,7 @@ def _part_names(array: str, shape: tuple[int, ...]) -> tuple[str, ...]:
 
 
 def sensor_units(model: MjModel) -> list[tuple[str, str, str, tuple[int, ...]]]:
-    """Named values of sensordata that are replaced together: name, contact sensor, column, and places."""
+    """Return named values of sensordata that are replaced together: name, contact sensor, column, and places."""
     from ..sensors.layout import ContactLayout
 
     units: list[tuple[str, str, str, tuple[int, ...]]] = []

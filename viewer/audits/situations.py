@@ -21,11 +21,11 @@ _PULL = 12.0
 _TURN = 1.3
 """Rate at which a turning push goes round [1/s]."""
 _LOWERED = 40
-"""Heights through which a robot is lowered where contacts have a gap."""
+"""Number of heights through which a robot is lowered if contacts have a gap."""
 _TAPS = 6
 """Contacts that are shorter than a control step."""
 _KNOTS, _TRIES = 4, 40
-"""Poses in which limbs touch each other, and random poses that are tried for them."""
+"""Poses in which limbs touch each other, and number of random poses that are tried for them."""
 _HELD = 10
 """Number of steps for which each of these poses is shown."""
 _HIGH = 2.0
@@ -108,7 +108,7 @@ class Stage:
         yield Situation("random controls", 1.0, self._place(), self._random_controls(1.0))
 
     def _posed(self, every: int) -> Iterator[Situation]:
-        """Poses at rest: contacts within their gap or shorter than a control step, and limbs that touch."""
+        """Return poses at rest: contacts within their gap or shorter than a control step, and limbs that touch."""
         if every > 1:
             touching, above = self._pose(self.home, -1e-3), self._pose(self.home, 0.1)
             taps = [[touching] * (1 + tap % (every - 1)) + [above] * (2 * every) for tap in range(_TAPS)]
@@ -122,7 +122,7 @@ class Stage:
             yield self._shown("self-contact", knotted, _HELD)
 
     def _knotted(self) -> Iterator[Vector]:
-        """States high above the floor in which limbs just touch each other, on the way to random poses."""
+        """Return states high above the floor in which limbs just touch each other, on the way to random poses."""
         model, random = self.model, np.random.default_rng(1)
         places = [int(model.jnt_qposadr[j]) for j in range(model.njnt) if model.jnt_limited[j]]
         ranges = model.jnt_range[model.jnt_limited.astype(bool)]
@@ -381,7 +381,7 @@ class Stage:
         return start
 
     def _hold(self) -> None:
-        """Hold joints of motors by a spring of our own, and servos by their control."""
+        """Hold joints of motors by a spring, and servos by their control."""
         data = self.data
         data.ctrl[:] = self._home_ctrl
         places = self.model.jnt_qposadr[self._held] if len(self._held) else np.zeros(0, np.intp)

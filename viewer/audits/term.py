@@ -130,7 +130,7 @@ class Plan:
 
 
 class View:
-    """An mjData whose arrays are of another library, with a first axis of one environment if that is wanted."""
+    """Wrapper of an mjData with arrays of another library, if wanted with a first axis of one environment."""
 
     def __init__(self, data: Any, convert: Callable[[Any], Any], batched: bool) -> None:
         self._data, self._convert, self._batched = data, convert, batched
@@ -143,7 +143,7 @@ class View:
 
 
 class Caller:
-    """Calls a user's term: finds out how, keeps its state, and brings what it returns into one shape."""
+    """Caller of a user's term: finds out its parameters, keeps its state, and converts its results to one shape."""
 
     def __init__(
         self,
@@ -247,7 +247,7 @@ class Caller:
                 yield from (Plan(names, library, batched) for batched in (True, False))
 
     def _try(self, plan: Plan, data: MjData) -> None:
-        """Call the term on a state; raises TermError unless it returns what fits the plan."""
+        """Call the term on a state. Raises TermError unless the result fits the plan."""
         if not plan.batched or any(name in (*_DATA, *_ENV) for name in plan.names):
             self.probe(data)
             return
@@ -320,7 +320,7 @@ class Caller:
                 step(*arguments)
 
     def restart(self) -> None:
-        """Begin a new episode: call `reset`, or make the object of a class again."""
+        """Begin a new episode: call `reset`, or make a new object of a class."""
         if not self.stateful or not self._used:
             return
         reset = getattr(self._target, "reset", None)

@@ -120,7 +120,8 @@ class TimeJudge(ContactJudge):
         return float(self.within(v, low, high).mean())
 
     def single_stance(self, v: Values) -> float:
-        """Share of steps that are the time since a change while just one target is in contact, the lesser of all."""
+        """Return the share of steps with the time since a change while just one target is in contact, the smallest of
+        all targets."""
         fitting = np.zeros(len(v), bool)
         physics = np.linalg.norm(self.e.physics["force"], axis=-1)
         for level in (1e-9, 1.0, self.high / 2, self.high):

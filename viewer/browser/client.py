@@ -18,7 +18,7 @@ from ..recording.encoders import Picture, with_alpha
 from .encoders import JPEG, SHARP, H264Encoder, JpegEncoder
 
 _IN_FLIGHT = 2
-"""Pictures that may be under way: the next one is taken only when an older one is on the browser's screen."""
+"""Most frames on their way: the next one is sent only when an older one is on the browser's screen."""
 _HEADER = struct.Struct("<BxHHxxI")
 """Kind of the data, width, height, number."""
 _STILL, _LONGEST_STILL, _MISSED = 0.25, 1.0, 4
@@ -33,7 +33,7 @@ _MOST_MESSAGES = 1000
 
 
 class Screen:
-    """The window's newest picture. Each that differs from the one before has a number of its own."""
+    """Newest frame of the window. Each frame that differs from the one before has a new number."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -49,7 +49,7 @@ class Screen:
         return self._number
 
     def show(self, picture: Picture) -> bool:
-        """Replace the picture; False if it is the same. The caller does not write into it any more."""
+        """Replace the frame; return False if it is the same. The caller must not write into it any more."""
         # The same picture twice is common, and comparing costs less than a tenth of encoding.
         if self._picture is not None and _is_same(self._picture, picture):
             return False
@@ -89,7 +89,8 @@ class Client:
         self._shown: deque[float] = deque(maxlen=60)
         self._last = 0
         self._blurred = False
-        """True if the browser's picture is a video's: small coloured text is not as sharp in it as it could be."""
+        """True if the browser shows a frame of the video, in which small coloured text is not as sharp as in an
+        image."""
         self._asked_at = time.monotonic()
         self._question: int | None = None
         """Number of the newest frame under way when the browser was asked; None if it has answered."""
@@ -113,8 +114,7 @@ class Client:
         self._work.set()
 
     def tell(self, message: dict[str, Any]) -> None:
-        """Send something else than a picture. What a slow browser did not get yet of the same kind is outdated, but for
-        downloads."""
+        """Send a message that is not a frame. It replaces waiting messages of the same kind, except for downloads."""
         kind = message["type"]
         if kind != "download":
             self._messages = [other for other in self._messages if other["type"] != kind]

@@ -14,9 +14,9 @@ from PIL import Image
 from ..recording.encoders import BT709, Picture, rgb_frame, with_alpha
 
 KEY, DELTA, JPEG = 0, 1, 2
-"""Kinds of a message's data: a picture of its own, changes of the one before, a JPEG file."""
+"""Kinds of a message's data: a whole frame, changes of the frame before, a JPEG file."""
 QUICK, SHARP = 85, 95
-"""Quality of JPEG: of one picture among many, and of one that stays."""
+"""Quality of JPEG: of a frame in motion, and of one that stays."""
 _THREADS = max(1, (os.cpu_count() or 1) // 2)
 """The other half is left to the renderer."""
 _CRF = "21"
@@ -24,7 +24,7 @@ _CRF = "21"
 
 
 class JpegEncoder:
-    """Each picture is a file of its own: every browser shows it, on any page."""
+    """Encoder that sends each frame as a JPEG file, which every browser can show."""
 
     def __init__(self, quality: int = QUICK) -> None:
         self._quality = quality
@@ -47,7 +47,7 @@ class JpegEncoder:
 
 
 class H264Encoder:
-    """A stream without delay: each picture comes out as it goes in. The first, and one of another size, is whole."""
+    """Encoder of a stream without delay. The first frame, and one of another size, is whole."""
 
     def __init__(self) -> None:
         self._context: VideoCodecContext | None = None

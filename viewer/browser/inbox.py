@@ -10,12 +10,12 @@ _MOST = 10_000
 _FARTHEST = 1e5
 """Bound of coordinates and turns: far outside every page."""
 _SAME_PLACE = 16.0
-"""Distance that the mouse may move while the wheel turns and still be at the same place [pixels]."""
+"""Distance that the mouse may move while the wheel turns and still count as at the same place [pixels]."""
 Message = dict[str, Any]
 
 
 class Inbox:
-    """Messages in order. Movements and turns of the wheel that wait become one."""
+    """Messages in order. Waiting movements, and turns of the wheel, are merged into one."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()

@@ -21,13 +21,13 @@ from .server import Server
 _RATE = 60.0
 """Pictures a second at the most."""
 _UNWATCHED_RATE = 10.0
-"""Frames a second while no browser is connected: time goes on, and nothing is drawn."""
+"""Frames per second while no browser is connected: time advances, and nothing is drawn."""
 _UNWATCHED_PHYSICS = 0.8
 """Part of the time that physics may take then."""
 _MEASURE_PERIOD = 1.0
 """Time between changes of the numbers in the status bar [s]."""
 _SWITCH_TIME = 5e-4
-"""Longest that Python lets one thread keep the others waiting [s]."""
+"""Longest time for which Python lets one thread keep the others waiting [s]."""
 
 
 Opened = Callable[[Server], None]
@@ -88,7 +88,7 @@ class Audience(shell.Audience):
         return bool(server.inbox) or (seconds > 0 and server.wake.wait(seconds))
 
     def wait(self) -> bool:
-        """Wait until the next frame is due; False if its picture would be for nobody."""
+        """Wait until the next frame is due; return False if no viewer would see it."""
         due = self._next - time.monotonic()
         if due > 0:
             # Input is drawn at once, unless a frame was drawn just now.
@@ -117,7 +117,7 @@ class Audience(shell.Audience):
         self._surface.fit()
 
     def leave(self) -> None:
-        """Let the browser go whose key or click came last: a watcher does not end the server for all."""
+        """Disconnect the browser whose key or click came last; the server stays open for the others."""
         if self._acting is not None:
             self._server.tell(self._acting, {"type": "leave"})
 

@@ -51,7 +51,7 @@ _log.addFilter(
 
 
 class Server:
-    """Runs in a thread of its own. The drawing thread shows pictures on `screen` and pops messages from `inbox`."""
+    """Server in a thread. The drawing thread shows frames on `screen` and pops messages from `inbox`."""
 
     def __init__(self, host: str = "127.0.0.1", port: int | None = None) -> None:
         self.host, self._wanted = host, port

@@ -13,9 +13,9 @@ _LOW, _HIGH = 0.15, 0.3
 """Levels below which contact ends and above which it begins, as parts of the range between the usual smallest and
 largest value."""
 _USUAL = 2.0
-"""Part of the values that may lie below the least, and above the largest usual one [%]."""
+"""Part of the values that may lie below the usual smallest, and above the usual largest value [%]."""
 _SPREAD = 0.03
-"""Longest time between two touchdowns that vote for the same shift [s]."""
+"""Longest time between two touchdowns that support the same shift [s]."""
 _MATCHED = 0.1
 """Longest time between a simulated touchdown and the same measured one, once clocks are aligned [s]."""
 _FEWEST, _FEWEST_FOR_DRIFT = 3, 6
@@ -34,7 +34,7 @@ _LEAST_CORRELATION = 0.3
 _BETTER = 0.15
 """Margin by which another mapping has to fit better than the given one to be named."""
 _MOST_SWAPPED = 6
-"""Curves up to which all mappings are tried; of more, those with two of them swapped."""
+"""Most curves for which all mappings are tried; for more, only those with two curves swapped."""
 
 
 class Curve(NamedTuple):

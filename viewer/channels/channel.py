@@ -48,7 +48,7 @@ class Samples:
 
 
 class Channel:
-    """Values of one name in the order of time; of several at one time, the last counts."""
+    """Values of one name in the order of time; of several values at one time the last counts."""
 
     def __init__(self, name: ChannelName, is_whole: bool = False) -> None:
         self.name = name
@@ -247,7 +247,7 @@ class Channels:
             limit.restart()
 
     def detach(self) -> "Channels":
-        """Return channels with the same values, which a later `clear` of these does not remove."""
+        """Return a copy of the channels that keeps its values when these are cleared."""
         other = Channels(self)
         other.limits, other.on_limit = self.limits, self.on_limit
         return other

@@ -137,7 +137,7 @@ def visual_geoms(subject: Subject) -> Iterator[Finding]:
 
 
 def _class_names(subject: Subject) -> list[str]:
-    """Name of the default class of every geom; empty where it is not known."""
+    """Return the name of the default class of every geom; empty if it is not known."""
     spec: Any = subject.spec
     if spec is None or len(spec.geoms) != subject.model.ngeom:
         return []

@@ -21,7 +21,7 @@ from .settings import CheckOptions
 _CHUNK = 6
 """Scenes that a process gets at a time."""
 _OPENING = 60.0
-"""Wall time that a scene has beside its runs: to be opened, and for fixes [s]."""
+"""Wall time of a scene in addition to its runs: to open it, and for fixes [s]."""
 WORKER = f"{__package__}.worker"
 """Module of the process that checks scenes."""
 _ROOT = re.compile(r"<mujoco[\s>/]")

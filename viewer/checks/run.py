@@ -43,7 +43,7 @@ class RunOptions:
 
 @dataclass
 class Run:
-    """Contacts in the course of a run. Rows are contacts, at all instants one after the other."""
+    """Contacts in the course of a run. Each row is a contact, at all instants one after the other."""
 
     start: Start
     subject: Subject
@@ -66,7 +66,7 @@ class Run:
     _parts: list[tuple[NDArray[np.generic], ...]] = field(default_factory=list)
 
     def add(self, step: int, model: MjModel, data: MjData) -> None:
-        """Keep an instant: the contacts of the state from which a step started, and their forces."""
+        """Add an instant: the contacts of the state from which a step started, and their forces."""
         self.steps.append(step)
         contact, every = data.contact, np.arange(data.ncon)
         forces = contact_forces(model, data, every)

@@ -16,7 +16,7 @@ from .finding import Finding, Severity
 
 TABLE = "contact-viewer", "check"
 _TEXT = "contact-viewer:ignore"
-"""Begin of the names of <text> elements whose data are ignores."""
+"""Prefix of the names of <text> elements with ignores."""
 _IGNORE = re.compile(r"\s*,?\s*([a-z][a-z-]*|\*)(?:\(([^()]*)\))?")
 
 

@@ -13,9 +13,9 @@ from .subject import Subject, exclude_element
 _LEAST_FORCE, _WEIGHT_PART = 0.1, 0.02
 _DEEP, _WEIGHTS, _MANY_WEIGHTS = 1e-3, 3.0, 1000.0
 _NEIGHBOURS = 2
-"""Joints between two bodies up to which an <exclude> is offered."""
+"""Most joints between two bodies for which an <exclude> is offered."""
 _GONE = 0.02
-"""Part of a force that may be left for it to count as gone."""
+"""Largest part of a force at which it counts as gone."""
 
 Jammed = tuple[int, int, float, float, NDArray[np.intp]]
 """Two bodies, mean normal force [N], overlap at the start [m], and rows of a run."""

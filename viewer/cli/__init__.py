@@ -144,7 +144,8 @@ def _prepare_streams() -> None:
 
 
 def _safe(stream: TextIO) -> TextIO:
-    """Make a stream accept any names of files and scenes: those with letters and codes that the terminal has not."""
+    """Make a stream accept any names of files and scenes: those with characters that the terminal lacks, and control
+    codes."""
     if not isinstance(stream, io.TextIOWrapper):
         return stream
     how = stream.encoding, "backslashreplace", None, stream.line_buffering, stream.write_through
@@ -162,7 +163,7 @@ class _SafeStream(io.TextIOWrapper):
 
 
 def _name_glfw() -> None:
-    """Tell pip's GLFW, which MuJoCo imports, that its library is the window's.
+    """Make MuJoCo's GLFW use the library of the window: MuJoCo imports pip's.
 
     Else it tries all that it finds in processes of their own, each of which prints a traceback at Ctrl-C.
     """

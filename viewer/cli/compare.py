@@ -322,8 +322,8 @@ def _controller(arguments: argparse.Namespace, failures: list[SceneError]) -> An
 
 
 def _document(comparison: "Comparison", arguments: Any, seconds: float, path: str | None) -> dict[str, Any]:
-    """Return all that is known of a comparison. `path`: of the scene that two engines
-    step; rows then have their names as keys."""
+    """Return the JSON document of a comparison. `path`: scene that two engines step; rows then have their names as
+    keys."""
     a, b = comparison.a, comparison.b
     keys = {"a": "a", "b": "b"} if path is None else {"a": "mujoco", "b": "motrix"}
     sensors = []

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from ..session.session import Session
 
 _CHUNK_SECONDS = 0.05
-"""Wall time of the steps between two looks at interruptions and progress [s]."""
+"""Wall time of the steps between two checks for interruptions and progress [s]."""
 _EPILOG = """formats:
   .csv            text, numbers read back exactly
   .npz            NumPy, an array a column

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from ..compare.measured import Measured
 
 _SHOWN = 6
-"""Events that only one of the two has, and columns without a hint, that are printed."""
+"""Most events that only one of the two has, and most columns without a hint, that are printed."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

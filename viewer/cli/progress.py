@@ -130,7 +130,7 @@ def report(text: str) -> None:
 
 
 class _Terminal(io.StringIO):
-    """A stream to a terminal that may be closed meanwhile: what is written to it then goes nowhere."""
+    """Stream to a terminal that may be closed meanwhile: output is then discarded."""
 
     def __init__(self, stream: TextIO) -> None:
         super().__init__()

@@ -51,9 +51,9 @@ Frame k shows the simulation at k / fps * speed seconds after --start, on every 
 DISK_FULL = 1
 """Exit code where the file is complete but ends early because the disk is full."""
 _SMALLEST_SIDE = 16
-"""Smallest side of a frame [px]: below it there is nothing to see, and encoders fail."""
+"""Smallest side of a frame [px]: smaller ones show nothing, and encoders fail."""
 _SCALE_SECONDS, _SCALE_PERIOD = 2.0, 0.02
-"""Simulated time from which a talk's scale is chosen, and between two looks at the forces [s]."""
+"""Simulated time from which a talk's scale is chosen, and time between two readings of the forces [s]."""
 _EVENT_STEPS = 50
 """Steps between two looks at whether an event was found."""
 
@@ -401,7 +401,8 @@ def _slow_motion(arguments: argparse.Namespace, schedule: "Schedule") -> "SlowMo
 
 
 def _measure_scale(arguments: argparse.Namespace, session: "Session", end: float) -> None:
-    """Choose the scale of the arrows by the forces of the first seconds: an audience sees no arrow jump."""
+    """Choose the scale of the arrows from the forces of the first seconds, so that it does not change during the
+    video."""
     from ..session.layer import DrawContext
     from ..session.layers import follow_forces
 

@@ -59,7 +59,7 @@ def add_log_arguments(parser: argparse.ArgumentParser) -> argparse._ArgumentGrou
 
 
 def check_run_arguments(arguments: argparse.Namespace) -> None:
-    """Fail before the work is done where the run could not be kept. A log that brings its scene is opened on it."""
+    """Raise UsageError before any work if the run could not be saved. A log with its own scene is opened on it."""
     _open_model_file(arguments)
     for name in ("episode", "period"):
         if arguments.log is None and getattr(arguments, name) is not None:
@@ -113,7 +113,7 @@ def read_options(arguments: argparse.Namespace, **more: Any) -> Options:
 
 
 def open_given_log(arguments: argparse.Namespace, engine: "Engine") -> None:
-    """Let the runs of an engine re-simulate the log that was given, if there is one."""
+    """Let the runs of an engine re-simulate the given log, if there is one."""
     if arguments.log is not None:
         from ..engines.registry import open_log
 
@@ -127,7 +127,7 @@ def report_notes(source: "StepSource") -> None:
 
 
 def open_run(arguments: argparse.Namespace) -> "Session":
-    """Open the scene and the log that were given; with a history if the run is to be kept."""
+    """Open the given scene and log; with a history if the run is to be saved."""
     from ..engines.registry import CHOICES, open_engines
     from ..session.session import Session
 
@@ -197,8 +197,8 @@ def report_exactness(source: "StepSource") -> None:
 
 
 def save_run(arguments: argparse.Namespace, simulation: "Simulation") -> list[str]:
-    """Keep the run, if that was asked for; the lines to print of it. Print nothing before all files are written: where
-    the terminal is closed, that ends the program."""
+    """Save the run, if requested, and return the lines to print. Print nothing before all files are written: a closed
+    terminal ends the program."""
     if arguments.save_run is None:
         return []
     from ..session.saved_run import RunSaver

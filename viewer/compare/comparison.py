@@ -48,7 +48,7 @@ class Comparison:
         """Facts of the newest step of the second run."""
 
     def steps(self, duration: float) -> Iterator[int]:
-        """Take the steps of so much simulated time [s]; yields after each how many were taken."""
+        """Run both for a simulated time [s]; yield the number of steps so far after each one."""
         a, b = self.a, self.b
         width = max(len(a.sensors), len(b.sensors))
         size = round(duration / min(a.timestep, b.timestep)) * width * WIDTH * 16
@@ -87,7 +87,7 @@ class Comparison:
                 self.has_unmatched_steps = True
 
     def _follow(self, time: float, with_contacts: bool) -> StepFacts | None:
-        """Take the second run to a time; return its step there, which may have come before, or None without one."""
+        """Run the second run to a time; return its step there, or None if there is none."""
         while self.b.time < time and self.b.advance():
             self._newest = self.b.read(with_contacts)
             self._logs[1].add(self._newest)
@@ -95,7 +95,7 @@ class Comparison:
 
     @property
     def first(self) -> Divergence | None:
-        """The first difference of all, with the link of the chain that differs first."""
+        """First difference of all, with the first link of the chain that differs."""
         found = [each for each in (self.first_contacts, self.first_state) if each is not None]
         return min(found, key=lambda each: each.step, default=None)
 
@@ -134,7 +134,7 @@ class Comparison:
             self.first_state = Divergence(step, a.time, link, f"{cause}; then {text}" if cause else text)
 
     def sensors(self, match: float = MATCH) -> list[Row]:
-        """Return the figures of each sensor in both runs, and their differences. `match`: time within which events of
+        """Return the metrics of each sensor in both runs, and their differences. `match`: time within which events of
         both count as the same [s]."""
         logs = self._logs
         times = [each.times() for each in logs]

@@ -18,7 +18,7 @@ from .trials import TrialOptions
 from .unwanted import Unwanted, read_unwanted
 
 _REFINEMENTS = 3
-"""Number of times that the way between the last value without effect and the first one that helps is halved."""
+"""Number of bisections between the last value without effect and the first one that helps."""
 _DESCENTS = 6
 """Number of times that a pair of changes is made smaller."""
 _PAIRS_SHOWN = 3
@@ -30,7 +30,7 @@ _LASTING, _KEPT = 0.3, 0.5
 """Parts of the time before and after the event for which bodies have to press on each other: an object that has fallen
 out of a grip does not creep."""
 _ATTEMPTS = 2
-"""Number of processes that a change may end before it counts as one that does not help."""
+"""Number of processes that a change may crash before it counts as one that does not help."""
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ class Cures:
     before: Cure | None = None
     """The run without a change."""
     singles: list[Cure] = field(default_factory=list)
-    """The smallest change of each parameter that helps alone, the cheapest first."""
+    """Smallest change of each parameter that helps alone, the cheapest first."""
     pairs: list[Cure] = field(default_factory=list)
     """Smaller changes that help together, the cheapest first."""
     tried: int = 0
@@ -82,7 +82,7 @@ class Cures:
     parameters: tuple[str, ...] = ()
     """Names of the parameters that were varied."""
     touched: bool = True
-    """False if nothing pressed where something is watched, without a change."""
+    """False if no watched bodies pressed on each other without a change."""
 
     @property
     def happens(self) -> bool:
@@ -90,7 +90,7 @@ class Cures:
         return self.before is not None and not self.before.helps
 
     def cost(self, cure: Cure) -> float:
-        """Return how many times as much work a change makes: a step counts as one iteration of the solver."""
+        """Return the cost of a change relative to no change: a step counts as one iteration of the solver."""
         assert self.before is not None
         return (cure.iterations + cure.steps) / max(self.before.iterations + self.before.steps, 1e-9)
 

@@ -28,7 +28,7 @@ _RUNGS: dict[str, tuple[float, ...]] = {
     "margin": (0.001, 0.002, 0.005, 0.01),
     "gap": (0.001, 0.002, 0.005, 0.01),
 }
-"""Values that are tried as far as they are above the present one."""
+"""Values to try for each quantity, if they are above the present one."""
 _STEPS = (1.25, 2.0, 2.5, 4.0, 5.0, 8.0, 10.0)
 """Divisors of the time step."""
 _SOLIMP = ((0.95, 0.99), (0.99, 0.995), (0.99, 0.999))
@@ -37,18 +37,18 @@ _COUNT = 6
 _MOST = 12
 """Geoms that are changed one by one; of more all geoms are."""
 _SMALLEST_STEPS = 2.0
-"""MuJoCo takes no time constant of `solref` below as many time steps."""
+"""Smallest time constant of `solref` that MuJoCo uses, in time steps."""
 
 
 @dataclass(frozen=True)
 class Ladder:
-    """Values of one parameter, each farther from the present value than the one before."""
+    """Ladder of values of one parameter, each farther from the present value than the one before."""
 
     key: str
     """Parameter, such as `friction` or `impratio`."""
     rungs: tuple[Rung, ...]
     now: Rung = ()
-    """The present values, where values between two rungs make sense; else empty."""
+    """Present values, if values between two rungs can be tried; else empty."""
 
 
 def make_ladders(model: MjModel, pairs: Pairs, kinds: Collection[Kind], wanted: Sequence[str] = ()) -> list[Ladder]:
@@ -207,7 +207,7 @@ def _solrefs(model: MjModel, now: Values) -> list[list[Callable[[Values], Values
 
 
 def _owners(model: MjModel, pairs: Pairs, quantity: str) -> list[str]:
-    """Return the geoms and named <pair>s that give contacts of some pairs a quantity, as few as matter."""
+    """Return the geoms and named <pair>s that decide a quantity of the contacts of some pairs."""
     sides = np.array(sorted(pairs), int).reshape(-1, 2)
     if not len(sides):
         return []
@@ -235,7 +235,7 @@ def _owners(model: MjModel, pairs: Pairs, quantity: str) -> list[str]:
 
 
 def _start(model: MjModel, pairs: Pairs, quantity: str, name: str) -> ModelChange:
-    """Return the value from which a ladder begins: that of the geom or pair; of friction, the smallest in force."""
+    """Return the value at which a ladder begins: that of the geom or pair; for friction the smallest in effect."""
     size = {"friction": 1, "solref": 2, "solimp": 2}.get(quantity, 1)
     change = ModelChange(quantity, name, (0.0,) * size).now(model)
     geoms, _ = change.places(model)

@@ -180,8 +180,7 @@ class Judge:
 
 
 def _nearest_rows(first: dict[str, Values], second: dict[str, Values]) -> NDArray[np.intp]:
-    """Return for each contact of a sorted list the row of another one that lies nearest, of the same pair; each row
-    once."""
+    """Return for each contact of a sorted list the nearest row of another one for the same pair; each row once."""
     order = np.arange(len(first["key"]))
     starts = np.flatnonzero(np.append(True, (first["key"][1:] != first["key"][:-1]).any(axis=1)))
     for start, stop in zip(starts, np.append(starts[1:], len(order)), strict=True):

@@ -40,7 +40,7 @@ class StepFacts:
     sensors: Values
     """Sensor readings, (sensors, WIDTH)."""
     contacts: dict[str, Values] | None = None
-    """The contact list from which its forces were solved; None where it is not known or not asked for."""
+    """Contact list from which the forces were solved; None if it is not known or not requested."""
     summed: bool = False
     """True if `sensors` are sums over the contact list, which round differently from the engine's values."""
 
@@ -86,7 +86,7 @@ class Side(Protocol):
 
 @dataclass
 class SimulationSide:
-    """A run that this process steps or re-simulates: the environment that a simulation shows."""
+    """Side whose run this process steps or re-simulates: the environment that a simulation shows."""
 
     simulation: Simulation
     label: str
@@ -183,7 +183,7 @@ class _Values(dict[str, Values]):
 
 @dataclass
 class HistorySide(SimulationSide):
-    """Steps that the history of a run keeps, whichever the run shows: advance and read inside `visiting`."""
+    """Side with the steps in the history of a run: advance and read inside `visiting`."""
 
     lag: float = 0.0
     """Simulated time of this run when the other one is at 0 [s]."""

@@ -22,7 +22,7 @@ Values = NDArray[np.float64]
 _SAMPLE = 0.005
 """Time between two looks at how contacts move [s]."""
 _APART = 0.1
-"""Time for which a pair may be open and its way still go on [s]: pyramids throw up what slides."""
+"""Time for which a pair may be open while its slip still counts on [s]: pyramidal cones throw sliding bodies up."""
 _OVERLAP = round(_APART / _SAMPLE)
 _WINDOW = 0.5
 """Time over which creep is averaged [s], and for which a new contact may settle."""
@@ -34,12 +34,12 @@ class Kind(StrEnum):
     """Conditions that a sensor, geom or body can be watched for."""
 
     SLIP = "slip"
-    """The way that touching surfaces move along each other, by their poses [m]."""
+    """Distance that touching surfaces slide along each other, by their poses [m]."""
     CREEP = "creep"
     """Slip speed of touching surfaces [m/s]: the mean over half a second, after another half to settle; or over all of
     a contact that ends sooner."""
     LOST = "lost"
-    """The longest time without a pressing contact after the first one [s]."""
+    """Longest time without a pressing contact after the first one [s]."""
     FORCE = "force"
     """Net contact force of a sensor, or of the strongest pair of a geom or body [N]."""
     DROP = "drop"
@@ -78,7 +78,7 @@ class Unwanted:
         return f"{self.kind} of {self.name} {sign} {self.text(self.limit)}"
 
     def happens(self, value: float) -> bool:
-        """Return whether a measured value is unwanted; one that is not known is not."""
+        """Return True if a measured value meets the condition; False for one that is not known."""
         return value < self.limit if self.kind is Kind.DROP else value > self.limit
 
     def text(self, value: float) -> str:
@@ -293,7 +293,7 @@ class _Target:
 
 
 class _Ways:
-    """Ways and speeds at which surfaces of a target have moved along others."""
+    """Distances and speeds at which surfaces of a target have slid."""
 
     def __init__(self, model: MjModel, target: _Target) -> None:
         self.slip, self.creep = 0.0, math.nan
@@ -337,7 +337,7 @@ class _Ways:
             self._count(float(np.linalg.norm(track[-1] - track[place])) / (time - times[place]))
 
     def _finish(self, key: int) -> None:
-        """End a contact. One that ended before it could settle was too fast for that, or too short to judge."""
+        """End a contact. A contact that was too short to settle was too fast for that, or is too short to judge."""
         times, track = self._tracks[key]
         if times and _LEAST <= times[-1] - times[0] < 2 * _WINDOW:
             self._count(float(np.linalg.norm(track[-1])) / (times[-1] - times[0]))

@@ -36,14 +36,14 @@ from .sides import FOUND, NET, PRESSED, TOTAL, WIDTH, SideSensor, SimulationSide
 Values = NDArray[Any]
 Version = tuple[int, ...]
 _SILENCE = 120.0
-"""Longest that a process of another version may take for its next step, or to compile [s]."""
+"""Longest time that a process of another version may take for a step, or to compile [s]."""
 _INSTALL_SECONDS = 900.0
 _STALE = 3600.0
 """Age at which a folder of an installation that was cut short is removed [s]."""
 _MOST_BYTES = 2**29
 """Memory that recorded steps may take."""
 TOLERANCE = 1e-6
-"""Difference between releases that counts as none: their compilers round otherwise."""
+"""Largest difference between releases that is ignored: their compilers round differently."""
 
 
 def read_version(text: str) -> Version:
@@ -77,7 +77,7 @@ def releases(low: Version, high: Version) -> list[Version]:
 
 
 def library(version: Version) -> str:
-    """Return the search path on which a release of MuJoCo and its numpy are found; install it if that was never done.
+    """Return the search path of a release of MuJoCo and its numpy; install it if necessary.
 
     Raises SceneError where that cannot be.
     """
@@ -429,7 +429,7 @@ def bisect(
     until: str = "contacts",
     tolerance: float = TOLERANCE,
 ) -> Iterator[str | Bisection]:
-    """Find the first release that differs from the first of `versions`; yields what is done in words, then the result.
+    """Find the first release that differs from the first of `versions`; yield progress as text, then the result.
 
     Every release takes each step from the same recorded state, so that what differs is found in the step in which it
     arises, and small differences do not grow from step to step.

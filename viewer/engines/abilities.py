@@ -89,7 +89,7 @@ class KeptSpan:
     state: Row
     """State from which the first of these steps starts, (state_size,)."""
     count: int
-    """0 for the state that was shown first, before anything was put in for the first step."""
+    """Number of these steps; 0 for the state that was shown first."""
     inputs: NDArray[np.float64] | None = None
     """Inputs of a controller before each of these steps, (count, input_size); None without one."""
     from_itself: bool = False
@@ -98,7 +98,7 @@ class KeptSpan:
 
 @dataclass(frozen=True)
 class Retraced:
-    """A run that is re-simulated beside the engine, on a copy of its model, so also in another thread."""
+    """Run that is re-simulated on a copy of the engine's model, so that another thread may do it."""
 
     model: MjModel
     companions: Mapping[int, int]
@@ -144,7 +144,7 @@ class Past(Protocol):
     state_size: int
     """Values of a state; 0 if the engine cannot return to one."""
     spacing: int
-    """Most steps between two states: what has to be stepped again to return to a step."""
+    """Most steps between two states, which have to be repeated to return to a step."""
     names: tuple[str, ...]
     """Sensors whose contacts are in the rows."""
     inputs: NDArray[np.float64]
@@ -174,7 +174,7 @@ class Past(Protocol):
         ...
 
     def release(self) -> None:
-        """Release the forces with which the user pushed in the step that is shown."""
+        """Remove the forces with which the user pushed in the shown step."""
         ...
 
     def equals(self, other: "Past") -> bool:
@@ -190,18 +190,18 @@ class StepKind(Enum):
     """Certainty about a step that another program took."""
 
     START = "start"
-    """No step: the state with which a history begins, or that was returned to."""
+    """Start of a history, or state that was returned to: there is no step."""
     EXACT = "exact"
     """Re-simulated from its start, the step leads to the state that was seen after it."""
     UNPROVEN = "unproven"
     """The step was re-simulated, but velocities or inputs seen after it differ: something has changed them."""
     SOLVED = "solved"
-    """The step could not be re-simulated. The state is the one that was seen; its contacts are solved in it."""
+    """The step could not be re-simulated. Its state is the arrived one, for which MuJoCo solves the contacts."""
     CLOSE = "close"
     """Re-simulated from its start, the step leads near to the state that was seen after it: its forces are nearly
     known."""
     UNKNOWN = "unknown"
-    """The step could not be re-simulated. The state is the one that was seen; its forces are unknown, and not drawn."""
+    """The step could not be re-simulated. Its state is the arrived one; its forces are unknown, and not drawn."""
     MOVED = "moved"
     """No step: things were moved while the time stood still."""
 
@@ -242,13 +242,13 @@ class Portability:
     reason: str = ""
     """Reason why the sensor is not read; the engine's own words if it was asked."""
     notes: tuple[str, ...] = ()
-    """Differences in reading from MuJoCo, of a sensor that the engine accepts."""
+    """Differences from MuJoCo in reading a sensor that the engine accepts."""
     verified: bool = False
-    """True if the engine was asked, False if the verdict is predicted."""
+    """True if the engine was asked, False if the verdict is a prediction."""
 
 
 class Substeps(Protocol):
-    """Finds instants inside steps by taking these again in parts, beside the simulation."""
+    """Search for instants inside steps, which are repeated in parts on separate data."""
 
     def reset(self) -> None:
         """Forget the states: the next one does not continue them."""

@@ -87,7 +87,7 @@ class Engine(Protocol):
 
     @property
     def diagnostics(self) -> Diagnostics | None:
-        """Facts behind the arrays; None where the engine does not report them."""
+        """Data behind the arrays; None if the engine does not report them."""
         ...
 
     @property

@@ -14,7 +14,7 @@ from ..mjmodel.types import MjData, MjModel
 from ..mjmodel.variation import NOT_RANDOM, Randomisation, generator
 
 Control = Callable[[MjModel, MjData], object]
-"""Sets `data.ctrl`, `qfrc_applied` or `xfrc_applied` of the next step. Its result is not used."""
+"""Function that sets `data.ctrl`, `qfrc_applied` or `xfrc_applied` for the next step. Its result is not used."""
 _VIEWED = ("extent", "center", "meansize")
 """Statistics of a model that a scene declares for its picture."""
 _MASSES = ("body_mass", "body_inertia", "body_ipos", "body_iquat", "dof_armature", "qpos0")
@@ -27,7 +27,7 @@ def no_control(model: MjModel, data: MjData) -> None:
 
 @dataclass
 class Controller:
-    """Functions that drive the environments of an engine, one environment after the other."""
+    """Controller of an engine's environments, which are driven one after the other."""
 
     control: Control
     """Function that is called before every physics step, unless it is `no_control`."""
@@ -42,7 +42,7 @@ class Controller:
     seconds: float = 0.0
     """Wall time of `control` in the calls that were timed so far [s]."""
     calls: int = 0
-    """Number of calls that were timed: of one environment the first in each run of steps, of several all."""
+    """Number of timed calls: with one environment the first in each run of steps, with several all calls."""
     file: object = field(default=None, repr=False)
     """The `ControllerFile` that it was read from; None for functions of a user's own program."""
     _resets: int = field(default=0, repr=False)
@@ -95,7 +95,7 @@ class Controller:
         return drive_only
 
     def start(self, model: MjModel, datas: Sequence[MjData]) -> None:
-        """Change the states of all environments, which were set before, by noise and by `reset`."""
+        """Change the initial states of all environments by noise and by `reset`."""
         noise = self.randomisation.noise
         for env, data in enumerate(datas):
             if noise is not None:

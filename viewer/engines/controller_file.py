@@ -42,7 +42,7 @@ class ControllerFile:
         """Descriptions of the file's constants, each from the string below it, by name."""
 
     def load(self) -> Controller:
-        """Read the file. What was read before stays as it is where this fails, with ControlError."""
+        """Read the file. If that fails, raise ControlError and keep the functions read before."""
         module, functions = self._read()
         control = functions[self.name]
         if control is None:
@@ -65,7 +65,7 @@ class ControllerFile:
         return {name: value for name, value in values.items() if type(value) in (int, float)}
 
     def set_constant(self, name: str, value: float) -> None:
-        """Give a constant another value from the next step on; it keeps it when the file is read again."""
+        """Set a constant from the next step on; it keeps the value when the file is read again."""
         self.params[name] = value
         setattr(self.module, name, value)
 
@@ -139,7 +139,7 @@ def _descriptions(tree: ast.Module) -> Iterator[tuple[str, str]]:
 
 
 def read_param(text: str) -> tuple[str, Any]:
-    """Name and value of `key=value`; what is no number, list or other Python literal is a text."""
+    """Return name and value of `key=value`; a value that is not a Python literal is a text."""
     name, equals, value = text.partition("=")
     if not equals or not name.isidentifier():
         raise ControlError(f"{text!r} is not a parameter such as KP=40")

@@ -143,7 +143,7 @@ class Environment:
 
 
 class PicturePast:
-    """The past of an environment that cannot return to a state: the picture and the contacts of its steps.
+    """Past of an environment that cannot return to a state: pictures and contacts of its steps.
 
     A row is the pose of the scene, then the contacts of every sensor with all fields that its engine reports.
     """

@@ -119,7 +119,7 @@ class LayoutGroup(NamedTuple):
 
 
 def group_by_layout(sources: Iterable[Source], places: Sequence[int] | None = None) -> list[LayoutGroup]:
-    """Group sensors by their layouts. `places`: of the sensors; the order of their sources without."""
+    """Group sensors by their layouts. `places`: indices of the sensors; by default the order of their sources."""
     starts, positions = [], dict[ContactLayout, list[int]]()
     for position, (columns, layout) in enumerate(sources):
         starts.append(columns.start)
@@ -136,7 +136,7 @@ def group_by_layout(sources: Iterable[Source], places: Sequence[int] | None = No
 
 
 class SensorPlan:
-    """Plan for reading some sensors: those in rows together, one layout at a time, the others alone."""
+    """Plan for reading sensors: those in rows together, one layout at a time, the others alone."""
 
     def __init__(
         self,
@@ -176,7 +176,7 @@ class GroupedContacts(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class StepBlock:
-    """Some steps that follow each other, with the same sensors in each."""
+    """Consecutive steps with the same sensors in each."""
 
     names: tuple[str, ...]
     """Names of the sensors."""
@@ -225,7 +225,7 @@ class StepBlock:
 
 
 class StepBuffer:
-    """Keeps the row of every step; blocks of steps are decoded later, together."""
+    """Buffer of the row of every step; blocks of steps are decoded later, together."""
 
     def __init__(
         self,

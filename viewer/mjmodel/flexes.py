@@ -13,7 +13,8 @@ Values = NDArray[np.float64]
 
 # Two rules that differ between versions, which no symbol shows.
 _PREFERS_MOVING = mujoco.mj_version() >= 3_017_000
-"""The first vertex that can move stands for an element; before, the first one even if it is pinned."""
+"""True if the first vertex that can move represents an element; older releases use the first one even if it is
+pinned."""
 _NEAREST_POINT = mujoco.mj_version() >= 4_000_000
 """An element's vertices count by its point that is nearest to the contact; before, by their own distances from it."""
 

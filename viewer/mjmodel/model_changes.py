@@ -27,7 +27,7 @@ _POSITIVE = ("timestep", "impratio", "mass", "iterations")
 _NOT_NEGATIVE = ("friction", "noslip_iterations", "margin", "gap")
 _LARGEST = 1e12
 CONSTANT = "constant"
-"""Quantity of a change of a controller's constant, which no model has."""
+"""Quantity of a change of a controller's constant."""
 Values = tuple[float, ...]
 
 

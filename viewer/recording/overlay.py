@@ -146,7 +146,7 @@ class Overlay:
         return np.array(image)
 
     def _write_forces(self, scene: Picture, time: float, taken: list[Box]) -> Picture:
-        """Write the forces beside their contacts where there is room; `taken`: where there is none."""
+        """Write the forces beside their contacts, outside the boxes `taken`."""
         u = self._unit
         labels = force_labels(self._session, self.scene_size)
         if self._labels is None or not self._labels[0] - self.speed * _LABEL_SECONDS <= time < self._labels[0]:

@@ -63,7 +63,7 @@ def scene_hashes(scenes: Sequence[Path]) -> dict[str, str]:
 
 
 def _check(scene: OpenedScene, plan: Plan) -> list[str]:
-    """Refuse a scene without the sensors, names and keyframe that are asked for; return what is varied in vain."""
+    """Refuse a scene that lacks a requested sensor, name or keyframe; return notes on variations without effect."""
     import copy
 
     from ..engines.registry import open_engine

@@ -19,7 +19,7 @@ Table = tuple[tuple[float, float, float], ...]
 """Rows of input force [N], output, noise level (0 to 1, a fraction of the output); the inputs increase."""
 
 DEFAULT_TABLE: Table = ((0.0, 0.0, 0.0), (5000.0, 50000.0, 0.0))
-"""Newtons to tenths of a newton, up to 5000 N."""
+"""Default lookup table: tenths of a newton, up to 5000 N."""
 INFINITE_RESOLUTION = -1.0
 SHORTEST_PERIOD = 1e-6
 """Shortest sampling period [ms]: a shorter one is a mistake, and would overflow the count of samples."""

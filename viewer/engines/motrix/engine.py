@@ -36,7 +36,7 @@ from .world import MotrixScene, load_motrix
 
 
 def open_scene(scene: Any, num_envs: int = 1, change: Callable[[MjModel], object] | None = None) -> "MotrixEngine":
-    """Open a scene file in MotrixSim. It builds a model of its own, which `change` cannot reach: a note says so."""
+    """Open a scene file in MotrixSim, which builds its own model: `change` cannot reach it, and a note reports that."""
     path = scene.path if isinstance(scene, OpenedScene) else scene
     if not isinstance(path, Path):
         raise SceneError("MotrixSim needs a scene file: it cannot run a compiled MuJoCo model")

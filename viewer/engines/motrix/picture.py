@@ -28,7 +28,7 @@ _VELOCITIES = {_JOINTS.mjJNT_FREE: 6, _JOINTS.mjJNT_BALL: 3, _JOINTS.mjJNT_SLIDE
 
 
 class PictureCopy:
-    """Copies joint by joint and actuator by actuator. What MotrixSim does not have stays as it is."""
+    """Copy between MotrixSim and MuJoCo, joint by joint and actuator by actuator. Other values stay."""
 
     def __init__(self, scene: MotrixScene, model: MjModel) -> None:
         motrix = scene.model

@@ -31,7 +31,7 @@ _COMPLAINT = re.compile(r"(?P<element>\w+)@(?P<attribute>\w+): ")
 """Beginning of MotrixSim's message about an attribute that it cannot read."""
 _OBJECTS = mujoco.mjtObj
 _MOST_ALONE = 100
-"""Sensors of a refused scene that MotrixSim is asked about one by one: each takes it a fresh load of the scene."""
+"""Most sensors of a refused scene for which MotrixSim is asked one by one: each time it loads the scene."""
 
 
 def check(path: Path, model: MjModel, declared: Sequence[Declaration]) -> dict[str, Portability]:

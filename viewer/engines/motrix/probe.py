@@ -32,12 +32,12 @@ class ProbedScene:
 
     @cached_property
     def _first_lines(self) -> dict[str, str]:
-        """The first line with each word: there may be ten thousand lines, a sensor each."""
+        """Return the first line with each word: there may be ten thousand lines, one per sensor."""
         return {word: line for line in reversed(self.log) for word in line.split(" ")[1:-1]}
 
 
 class Probe:
-    """A process that loads scenes. Start it, do something else, ask for the results."""
+    """Process that loads scenes. Start it, do other work, then read the results."""
 
     def __init__(self, scenes: list[dict[str, str]]) -> None:
         """`scenes`: the `path` of each, and its `text` where that is not the file's."""

@@ -182,7 +182,7 @@ def _identity(batch: ContactBatch) -> Array:
 
 
 class MotrixForces:
-    """Contact forces on the links of the first environment. What a link passes on to its parent is not known."""
+    """Contact forces on the links of the first environment. The force that a link passes to its parent is not known."""
 
     from_mujoco = False
 

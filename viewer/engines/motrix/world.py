@@ -16,11 +16,11 @@ from .calls import import_motrixsim, loading_calls
 from .portability import UNNAMED, VISUAL, predict
 
 _SPARE_SLOTS = 256
-"""Slots of a companion: more than most sensors ask for, so that the contacts they drop are seen too."""
+"""Slots of a companion: more than most sensors request, so that the contacts they drop are read too."""
 _SPARE_VALUES = 2**18
 """Values over all environments up to which a companion has spare slots."""
 _MAX_VALUES = 2**24
-"""Most values of one sensor over all environments: beyond, the engine would rather die than fail."""
+"""Most values of one sensor over all environments: beyond, the engine crashes."""
 _MODES = {
     Reduce.NONE: "None_",
     Reduce.MINDIST: "MinDist",
@@ -199,7 +199,7 @@ def _companion_name(sensor: str, *what: str) -> str:
 
 
 def _name_parts(world: Any, picture: MjModel) -> tuple[list[str], list[str]]:
-    """Name what the scene leaves unnamed; names of joints and links in the MuJoCo model's order.
+    """Name unnamed parts of the scene; return the names of joints and links in the MuJoCo model's order.
 
     Both engines walk the scene in the file's order, so that a part without a name is known by its place.
     """

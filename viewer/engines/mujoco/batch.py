@@ -35,7 +35,7 @@ class BatchState:
 
 
 class BatchEngine(MujocoEngine):
-    """A picture of one environment, whose arrays are those of the engine that steps it.
+    """Engine of one environment of a batch, with the arrays of the engine that steps it.
 
     A sensor whose array holds positions and forces of its contacts is read as it is. The contacts of all others, and
     of sensors whose reduce mode was switched, are solved again by MuJoCo in the state that was handed over.

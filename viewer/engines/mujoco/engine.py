@@ -299,7 +299,7 @@ _UNLISTED = "{}: MuJoCo does not list contacts of what sleeps."
 
 
 class MujocoDiagnostics:
-    """Looks behind the arrays of a MuJoCo engine with one environment."""
+    """Diagnostics of a MuJoCo engine with one environment."""
 
     def __init__(self, engine: SensorReader) -> None:
         self._engine = engine
@@ -351,7 +351,7 @@ _Job = tuple[Work, Iterator[Any]] | None
 
 
 class ThreadPool:
-    """Threads that work beside the one that calls. MuJoCo lets go of Python's lock while it steps.
+    """Threads beside the calling one. MuJoCo releases Python's lock while it steps.
 
     Not an executor's threads: to wake them takes three times as long, which every step would pay.
     """
@@ -365,7 +365,7 @@ class ThreadPool:
         weakref.finalize(self, _dismiss, self._jobs, count)
 
     def share(self, items: Iterable[Any], work: Work) -> None:
-        """Let all threads work on items. Each takes the next one when it is done: some cost more than others."""
+        """Let all threads process items, each the next one when it is done: some take longer than others."""
         waiting = iter(items)
         for _ in range(self._count):
             self._jobs.put((work, waiting))

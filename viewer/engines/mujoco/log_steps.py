@@ -22,7 +22,7 @@ _POSITION = 1e-4
 
 
 class LogSteps:
-    """The steps between the rows of a log or saved run. Fulfils `engines.logged_steps.LoggedSteps`."""
+    """Steps between the rows of a log or saved run. Implements `engines.logged_steps.LoggedSteps`."""
 
     def __init__(self, engine: SensorReader, log: StateLog, versions: ModelVersions | None = None) -> None:
         """`versions`: of a model that is changed."""

@@ -11,7 +11,7 @@ from ...scene_files.index_checks import check_references
 from ...scene_files.run_file import model_bytes
 
 _MOST = 200_000
-"""Versions that are kept. A history needs one a step at most, and has no more steps than this while they differ."""
+"""Most versions that are kept: a history needs at most one per step, and has at most as many steps."""
 
 
 class ModelVersions:
@@ -50,7 +50,7 @@ class ModelVersions:
         return number in self._known
 
     def use(self, number: int) -> None:
-        """Give the model the values of a version; one that is not known is left out."""
+        """Give the model the values of a version; an unknown version is ignored."""
         if number == self.current or number not in self._known:
             return
         before, after = self._known.get(self.current), self._known[number]

@@ -148,7 +148,7 @@ def _state_of(model: MjModel, data: MjData) -> NDArray[np.float64]:
 
 
 def _adopt_history(model: MjModel, data: MjData, before: MjModel, old: MjData) -> None:
-    """Take over the delay buffers of actuators and of sensors that are the same in both models."""
+    """Copy the delay buffers of actuators and of sensors that are the same in both models."""
     if not model.nhistory or not before.nhistory:
         return
     here, there = _buffers(model), _buffers(before)

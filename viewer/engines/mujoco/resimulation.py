@@ -86,7 +86,7 @@ class SteppedEngine(Protocol):
 
 
 class ResimulatingEngine(SteppedEngine, Protocol):
-    """An engine that re-simulates a user's loop. One that `can_resimulate` is such an engine."""
+    """Engine that re-simulates a user's loop: one with `can_resimulate`."""
 
     def allow_model_changes(self) -> ModelVersions:
         """Let the past know which values the model had at each step."""
@@ -390,7 +390,7 @@ class Resimulator:
             self._states.restore(start)
 
     def _try(self, row: ArrivedRow, count: int) -> float:
-        """Take steps; return how far from a row they end: 0 if they lead there bit for bit."""
+        """Run steps; return the distance of their end from a row: 0 for bit for bit."""
         try:
             if count > 1:
                 mujoco.mj_step(self._model, self._data, count - 1)

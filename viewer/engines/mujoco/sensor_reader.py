@@ -33,7 +33,7 @@ from .states import FirstStages
 
 _WATCH_ALL = "all contacts"
 _WATCH_ALL_SLOTS = 1000
-"""Slots to begin with; there are more as soon as there are more contacts."""
+"""Number of slots at first; it grows with the number of contacts."""
 _REDUCE_NUMBERS = {reduce: number for number, reduce in enumerate(Reduce)}
 _ACC = int(mujoco.mjtStage.mjSTAGE_ACC)
 
@@ -326,7 +326,7 @@ class SensorReader(SensorValues):
         return slice(start, start + self._sizes[sensor_id])
 
     def _sense_again(self, sensor_ids: Iterable[int]) -> None:
-        """Let MuJoCo write the arrays of some sensors again, from the contacts and forces at hand.
+        """Let MuJoCo compute the arrays of some sensors again, from the present contacts and forces.
 
         It does so in its next step; until then they would hold what they reported before they were changed.
         """

@@ -14,7 +14,7 @@ from ...mjmodel.state import STATE
 from ...mjmodel.types import MjData, MjModel
 
 PRECISION = 1e-12
-"""Largest error of a distance that is brought to the level that it passes [m]."""
+"""Largest error of a distance at the level that it passes [m]."""
 _PHYSICS = int(mujoco.mjtState.mjSTATE_PHYSICS)
 _INPUTS = int(mujoco.mjtState.mjSTATE_USER)
 _RK4 = int(mujoco.mjtIntegrator.mjINT_RK4)
@@ -28,7 +28,7 @@ State = NDArray[np.float64]
 
 
 class MujocoSubsteps:
-    """Takes steps again, in parts, beside the simulation, whose own data is only read."""
+    """Search for instants inside steps, which are repeated in parts on separate data."""
 
     def __init__(self, model: MjModel, distances: PairDistances) -> None:
         self._model = model

@@ -232,7 +232,7 @@ def _show_heading(actuators: Sequence[Actuator]) -> None:
 
 def _show_force(session: Session, each: Actuator) -> None:
     """Draw the force of an actuator in the last step, in amber at its limit."""
-    unit = each.force_unit or "its own unit"
+    unit = each.force_unit or "unit of the actuator"
     known = session.engine.has_contact_list and not session.drive.is_posed
     with ui.number_font():
         if not known:
