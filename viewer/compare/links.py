@@ -134,7 +134,7 @@ class Judge:
         pairs, others = {tuple(key) for key in first["key"].tolist()}, {tuple(key) for key in second["key"].tolist()}
         if pairs != others:
             key = min(pairs ^ others)
-            return Link.PAIRS, f"{self._pair(key)} is in the list of {'A' if key in pairs else 'B'} alone"
+            return Link.PAIRS, f"{self._pair(key)} is only in the list of {'A' if key in pairs else 'B'}"
         if first["key"].shape != second["key"].shape or (first["key"] != second["key"]).any():
             for key in sorted(pairs):
                 counts = [int((each["key"] == key).all(axis=1).sum()) for each in (first, second)]

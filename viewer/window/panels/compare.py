@@ -339,8 +339,8 @@ def _show_first(beside: RunsBeside) -> None:
 def _cause(found: Divergence) -> str:
     """Return the first difference as text; "here" is the shown run."""
     text = found.text if found.link is Link.STATE else f"{found.link}: {found.text}"
-    words = {" in A,": " here,", " in B": " beside", "the list of A alone": "the list here alone"}
-    for word, meaning in (words | {"the list of B alone": "the list beside alone"}).items():
+    words = {" in A,": " here,", " in B": " beside", "the list of A": "the list here"}
+    for word, meaning in (words | {"the list of B": "the list beside"}).items():
         text = text.replace(word, meaning)
     return text
 
