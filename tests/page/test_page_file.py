@@ -10,7 +10,9 @@ from pathlib import Path
 import mujoco
 import numpy as np
 import pytest
+from contact_viewer import show
 from contact_viewer.cli import main
+from contact_viewer.errors import SceneError
 from contact_viewer.page import recorder
 from contact_viewer.page.geometry import merged
 from contact_viewer.page.page_file import PageOptions
@@ -143,6 +145,19 @@ def test_names_stay_text_and_folders_stay_away(tmp_path: Path) -> None:
     assert page.manifest["command"] == "contact-viewer scene.xml"
     assert main(["page", str(folder / "scene.xml"), "-o", str(tmp_path / "untitled.html"), "--to", "0.1"]) == 0
     assert Page(tmp_path / "untitled.html").manifest["title"] == "shapes"
+
+
+def test_a_notebook_shows_a_run_in_a_sandboxed_frame(tmp_path: Path) -> None:
+    write(tmp_path / "run.html", opened("slope"), 0.02)
+    for run in (tmp_path / "run.html", "slope"):
+        [(tag, frame)] = _Elements(show(run, duration=0.02, height=300)._repr_html_()).found
+        assert tag == "iframe"
+        assert frame["sandbox"] == "allow-scripts allow-downloads"
+        page = tmp_path / "shown.html"
+        page.write_text(str(frame["srcdoc"]))
+        assert Page(page).csv() == (tmp_path / "run.csv").read_text()
+    with pytest.raises(SceneError, match=r"none\.html: cannot be read"):
+        show(tmp_path / "none.html")
 
 
 def test_the_policy_allows_these_scripts_and_this_style_alone(tmp_path: Path) -> None:
