@@ -181,7 +181,9 @@ def test_the_policy_allows_these_scripts_and_this_style_alone(tmp_path: Path) ->
     assert not any("style" in attributes for _, attributes in _Elements(page.text).found)
 
 
-def test_near_vertices_are_merged() -> None:
+def test_near_vertices_are_merged(tmp_path: Path) -> None:
+    page = write(tmp_path / "run.html", opened(write_shapes(tmp_path)), 0.01, PageOptions(detail=0.002))
+    assert "Vertices of meshes nearer than 2 mm are merged." in page.manifest["notes"]
     around = np.linspace(0, 2 * np.pi, 200, endpoint=False)
     rim = np.stack([np.cos(around), np.sin(around), np.zeros(200)], axis=1)
     vertices = np.concatenate([rim, [[0, 0, 0]]])

@@ -234,8 +234,6 @@ class Geometry:
             detail = 2.0 * detail or _FIRST_DETAIL
             parts = (self._triangles(mesh)[:2] for mesh in meshes)
             count = sum(len(merged(vertices, triangles, None, detail)[1]) for vertices, triangles in parts)
-        if detail:
-            self.notes.append(f"Vertices of meshes nearer than {1e3 * detail:g} mm are merged.")
         return detail
 
     def _hfield(self, hfield: int) -> int:
@@ -315,13 +313,15 @@ class Geometry:
         return {"name": name, "body": body, "pos": position, "quat": quaternion(matrix), "fovy": fovy}
 
     def _note_omissions(self) -> None:
-        """Note the objects that the window draws and the page does not."""
+        """Note the parts that the window draws and the page does not, or in less detail."""
         model, option = self._model, self._view.option
         sites = np.array(option.sitegroup, bool)[np.clip(model.site_group, 0, 5)] & (model.site_rgba[:, 3] > 0)
         counts = {"flex": model.nflex, "skin": model.nskin, "tendon": model.ntendon, "site": int(sites.sum())}
         found = [f"{count} {kind if count == 1 else _PLURALS[kind]}" for kind, count in counts.items() if count]
         if found:
             self.notes.append(f"Not drawn in this page: {', '.join(found)}.")
+        if self._detail and self._about["meshes"]:
+            self.notes.append(f"Vertices of meshes nearer than {1e3 * self._detail:g} mm are merged.")
         hidden = model.ngeom - len(self._shown)
         if hidden:
             self.notes.append(f"{hidden} of {model.ngeom} geoms are hidden, as in the window.")
