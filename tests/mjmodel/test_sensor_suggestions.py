@@ -136,3 +136,11 @@ def test_what_can_never_touch_is_known(
     suggestions = SensorSuggestions(open_engine(path).model)
     assert suggestions.can_touch(ContactDeclaration("s", one, other)) == possible
     assert suggestions.can_touch(ContactDeclaration("s", other, one)) == possible
+
+
+@pytest.mark.timeout(30)
+@pytest.mark.parametrize("kind", [TargetKind.GEOM, TargetKind.BODY, TargetKind.SUBTREE])
+def test_a_name_of_another_scene_can_never_touch(kind: TargetKind) -> None:
+    # The form keeps it while another scene is opened.
+    suggestions = SensorSuggestions(mujoco.MjModel.from_xml_string(SCENE))
+    assert not suggestions.can_touch(ContactDeclaration("s", ContactTarget(kind, "gone"), ContactTarget()))

@@ -232,10 +232,10 @@ def _covered(geoms: NDArray[Any], first: Mask, second: Mask) -> Mask:
 
 
 def subtree(model: mujoco.MjModel, body: int) -> Mask:
-    """Return True for the bodies of a subtree, (nbody,)."""
+    """Return True for the bodies of a subtree, (nbody,); body -1 has none."""
     ancestors = np.arange(model.nbody)
-    # Parents come before their children: climb until nothing is beyond the body.
-    while (below := ancestors > body).any():
+    # Parents come before their children: climb until nothing is beyond the body. Nothing climbs beyond the world.
+    while (below := ancestors > max(body, 0)).any():
         ancestors[below] = model.body_parentid[ancestors[below]]
     return ancestors == body
 
