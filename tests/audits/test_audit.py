@@ -72,6 +72,16 @@ def test_forces_are_told_apart(change: Any, cause: str) -> None:
     assert [finding.cause for finding in report.findings] == [cause]
 
 
+@pytest.mark.parametrize(("shift", "cause"), [(-1, "body"), (1, "index")])
+def test_number_of_another_body_is_told_from_its_parent(shift: int, cause: str) -> None:
+    def load(model: Any, data: Any) -> Any:
+        # After the left foot comes the right leg, which is no neighbour of it; before it the left leg, its parent.
+        return [data.cfrc_ext[model.body("left_foot").id + shift][5]]
+
+    report = contact_viewer.audit(load, make_model(BIPED), "force", of=["left_foot"])
+    assert [finding.cause for finding in report.findings] == [cause], str(report)
+
+
 class Late:
     """Contact of the call before."""
 

@@ -95,7 +95,7 @@ class AuditReport:
         lines = [self.understood]
         for finding in self.findings:
             where = f" ({finding.situation}, step {finding.step})" if finding.situation else ""
-            lines.append(f"{'wrong' if finding.cause else 'disagrees'}: {finding}{where}")
+            lines.append(f"{'wrong: ' if finding.cause else ''}{finding}{where}")
         if not self.findings:
             lines.append(f"ok: agrees with the truth in all {len({row.situation for row in self.table})} situations")
         lines.append(f"reads: {', '.join(self.reads) or 'nothing that was tried'}")
@@ -412,7 +412,8 @@ def _find_targets(stage: Stage, role: str, of: Any, against: str | None, first: 
     if role == "grasp":
         if of is None or against is None or against in (FLOOR, ANY):
             raise TermError(
-                "a grasp needs its fingers and its object: of=['left_finger', 'right_finger'], against='cube'"
+                "a grasp needs its fingers and its object: --of left_finger,right_finger --against cube "
+                "(in Python of=['left_finger', 'right_finger'], against='cube')"
             )
         return [make_targets(stage.model, of, against)]
     sides = [against] if against is not None else [FLOOR, ANY]

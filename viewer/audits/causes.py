@@ -306,7 +306,11 @@ def cause_of_reads(e: Evidence, k: int, reads: Sequence[Read]) -> tuple[str, str
             return "torque", f"it reads {listed}; the first three values are torque, the last three force"
         bodies = {read.body for read in rows}
         if bodies in ({body - 1}, {body + 1}):
-            return "index", f"it reads {listed}; {name} is body {body}"
+            (other,) = bodies
+            parents = e.model.body_parentid
+            # Of a parent and its child nobody can tell a wrong number from a wrong body.
+            cause = "body" if parents[other] == body or parents[body] == other else "index"
+            return cause, f"it reads {listed}, of body {other}; {name} is body {body}"
     return None
 
 
