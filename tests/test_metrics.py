@@ -254,3 +254,32 @@ def test_creep_adds_up_to_the_way_that_held_things_move_and_sway_to_nothing() ->
     way = metrics.creep_distance(metrics.creep_velocity(batch, held), timestep)
     assert way[-1] == pytest.approx([0.004, 0.0], abs=1e-9)
     assert metrics.creep_speed(batch, slides).max() == 0.0
+
+
+@pytest.mark.parametrize("mode", ["none", "mindist", "maxforce", "netforce"])
+def test_the_force_on_a_sensor_knows_its_reduce_mode(mode: str) -> None:
+    """Two slopes press a ball from both sides: what the modes make of its contacts differs."""
+    groove = """
+<mujoco>
+  <worldbody>
+    <geom name="g1" type="plane" size="5 5 .1" zaxis="1 0 1"/>
+    <geom name="g2" type="plane" size="5 5 .1" zaxis="-1 0 1.5"/>
+    <body name="b" pos="0 0 .15"><freejoint/><geom name="b" type="sphere" size=".1" mass="2"/></body>
+  </worldbody>
+  <sensor><contact name="c" body2="b" num="3" reduce="{}" data="found force pos normal tangent"/></sensor>
+</mujoco>"""
+    model = mujoco.MjModel.from_xml_string(groove.format(mode))
+    data = mujoco.MjData(model)
+    mujoco.mj_step(model, data, 2000)
+    batch = ContactLayout.from_mujoco(model, "c").decode(data.sensordata)
+    forces, wrench = [], np.zeros(6)
+    for i, contact in enumerate(data.contact):
+        mujoco.mj_contactForce(model, data, i, wrench)
+        forces.append(contact.frame.reshape(3, 3).T @ wrench[:3] * (1 if contact.geom[1] == 2 else -1))
+    assert len(forces) == 2
+    sizes = np.linalg.norm(forces, axis=1)
+    expected = sizes.max() if mode == "maxforce" else np.linalg.norm(np.sum(forces, axis=0))
+    assert metrics.force(batch) == pytest.approx(expected)
+    assert metrics.force(batch.cut(0, 3)) == pytest.approx(expected)
+    assert not metrics.dropped(batch).any()
+    assert sizes.max() < 0.9 * np.linalg.norm(np.sum(forces, axis=0))

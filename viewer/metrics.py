@@ -19,10 +19,10 @@ ON, OFF = 1.0, 0.5
 """Force above which contact begins, and below which it ends [N]: the window's own thresholds."""
 
 
-def force(batch: ContactBatch, reduce: str = Reduce.NONE) -> Any:
+def force(batch: ContactBatch, reduce: str | None = None) -> Any:
     """Return the force on a sensor [N], (...): `ContactBatch.force_magnitude`. ValueError without the fields it
-    needs."""
-    magnitude = batch.force_magnitude(member(Reduce, reduce, "reduce mode"))
+    needs. `reduce`: the sensor's own mode without one."""
+    magnitude = batch.force_magnitude(_reduce_mode(batch, reduce))
     if magnitude is None:
         raise ValueError("the force on a sensor needs the field force, and with several slots normal and tangent")
     return magnitude
@@ -310,16 +310,23 @@ def impulse(forces: Any, timestep: float) -> Any:
     return namespace(forces).sum(forces, axis=0) * timestep
 
 
-def dropped(batch: ContactBatch, reduce: str = Reduce.NONE) -> Any:
+def dropped(batch: ContactBatch, reduce: str | None = None) -> Any:
     """Return the number of matching contacts without a slot, (...): found - filled slots; 0 for netforce, which sums
     all."""
     xp = namespace(batch.found)
-    if member(Reduce, reduce, "reduce mode") is Reduce.NETFORCE:
+    if _reduce_mode(batch, reduce) is Reduce.NETFORCE:
         return xp.zeros_like(batch.found)
     reported = xp.sum(xp.astype(batch.filled, batch.found.dtype), axis=-1)
     # Interpolated sensors have fractions.
     missing = xp.floor(batch.found + 0.5) - reported
     return xp.where(missing > 0, missing, xp.zeros_like(missing))
+
+
+def _reduce_mode(batch: ContactBatch, reduce: str | None) -> Reduce:
+    """Return the reduce mode that is given, else that of the sensor that reported a batch."""
+    if reduce is None:
+        return batch.reduce or Reduce.NONE
+    return member(Reduce, reduce, "reduce mode")
 
 
 def _duration(timestep: Any, beside: Any, like: Any) -> Any:

@@ -117,6 +117,8 @@ class Options:
     """Name or number of a keyframe."""
     sensors: tuple[str, ...] = ()
     """Sensors that start visible; all when empty."""
+    watched: tuple[str, ...] = ()
+    """Patterns of bodies and geoms that get contact sensors."""
     channels: tuple[str, ...] = ()
     """Names or patterns of quantities of the model that are kept as channels."""
     data: Path | None = None

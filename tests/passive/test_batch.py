@@ -36,6 +36,7 @@ class OtherEngine:
               <sensor>
                 <contact name="all" geom1="floor" geom2="box" num="4" data="{fields}"/>
                 <contact name="force alone" geom1="floor" geom2="box" num="4" data="found force"/>
+                <contact name="net" geom1="floor" geom2="box" reduce="netforce" data="found force"/>
               </sensor>
             </mujoco>""")
         self.datas = [mujoco.MjData(self.model) for _ in range(ENVS)]
@@ -53,7 +54,7 @@ class OtherEngine:
     def sensordata(self) -> Any:
         """Every force is larger than MuJoCo's, by another factor in each environment."""
         rows = self.batch("sensordata")
-        for sensor in ("all", "force alone"):
+        for sensor in ("all", "force alone", "net"):
             layout = ContactLayout.from_mujoco(self.model, sensor)
             start = int(self.model.sensor(sensor).adr[0])
             for env, row in enumerate(rows):
@@ -80,7 +81,10 @@ def look_around(ctx: Any, window: Window) -> Any:
         return bool(abs(session.engine.data.qpos[0] - 0.1 * env) < 1e-3) and session.history.last > 5  # type: ignore[union-attr]
 
     wait(ctx, lambda: shown(0))
-    marks = {sensor.name: sensor.solved_again for sensor in session.engine.sensors}
+    marks = {sensor.name: (sensor.solved_again, sensor.placed_again) for sensor in session.engine.sensors}
+    net = session.engine.contacts("net")
+    assert net.pos is not None
+    place = net.pos[net.filled].tolist()
     first = net_forces(window)
     assert session.history is not None
     # A past step has what was said then.
@@ -96,7 +100,15 @@ def look_around(ctx: Any, window: Window) -> Any:
     last = net_forces(window)
     session.set_reduce("all", "maxforce")
     switched = session.engine.sensors["all"].solved_again
-    return {"first": first, "past": past, "second": second, "last": last, "marks": marks, "switched": switched}
+    return {
+        "place": place,
+        "first": first,
+        "past": past,
+        "second": second,
+        "last": last,
+        "marks": marks,
+        "switched": switched,
+    }
 
 
 def test_the_window_shows_what_the_engine_says_of_the_chosen_environment(tmp_path: Path) -> None:
@@ -114,7 +126,11 @@ def test_the_window_shows_what_the_engine_says_of_the_chosen_environment(tmp_pat
         # Where contacts are is not said: solved again, and marked.
         np.testing.assert_allclose(result[seen]["force alone"], [0, 0, weight], atol=0.05 * weight)
     assert result["past"]["all"][2] > 1.5 * weight
-    assert result["marks"] == {"all": False, "force alone": True}
+    for seen, factor in (("first", 2), ("second", 3), ("last", 7)):
+        # Nor where a net force acts: it is the engine's own, drawn where the contacts are.
+        np.testing.assert_allclose(result[seen]["net"], [0, 0, factor * weight], atol=0.05 * weight)
+    np.testing.assert_allclose(result["place"], [[0, 0, 0]], atol=2e-3)
+    assert result["marks"] == {"all": [False, False], "force alone": [True, False], "net": [False, True]}
     assert result["switched"]
 
 
@@ -161,7 +177,7 @@ def test_without_sensordata_all_is_solved_again_and_marked(tmp_path: Path) -> No
         theirs.sync(driven.viewer)
         time.sleep(0.005)
     marks, forces = driven.finish()
-    assert marks == [True, True]
+    assert marks == [True, True, True]
     np.testing.assert_allclose(forces["all"][2], 2 * 9.81, rtol=0.05)
 
 

@@ -528,7 +528,8 @@ def _short(folder: Path) -> str:
 def open_application(options: Options) -> Application:
     """Return an application on the scene, engine and controller of the options."""
     controllers = Controllers(options if options.log is None else None)
-    engine, *beside = open_engines(options.scene, options.engine, options.envs, *controllers.load())
+    loaded = controllers.load()
+    engine, *beside = open_engines(options.scene, options.engine, options.envs, *loaded, options.watched)
     if options.log is not None:
         open_log(engine, options.log, options.episode, options.period)
     app = Application(engine, options, beside, controllers)

@@ -210,6 +210,8 @@ class Channels:
         return len(self._channels)
 
     def __getitem__(self, name: str) -> Channel:
+        if name not in self._channels:
+            raise KeyError(f"no channel named {name!r}; there are: {', '.join(self._channels) or 'none'}")
         return self._channels[name]
 
     def __contains__(self, name: object) -> bool:

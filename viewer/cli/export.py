@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from ..app.interruption import interruption
 from ..engines.registry import ENGINES
 from ..settings import Reduce
-from .parsing import Parser, UsageError, add_control_arguments, add_watch_argument
+from .parsing import Parser, UsageError, add_control_arguments, add_patterns_argument, add_watch_argument
 from .progress import report, report_warnings, work_through
 from .record import DISK_FULL, add_output_arguments, data_lines, report_omissions, report_strays
 from .runs import add_run_arguments, check_run_arguments, duration, open_run, report_exactness, save_run
@@ -51,6 +51,7 @@ def parser() -> Parser:
     parser.add_argument("--reduce", choices=[str(mode) for mode in Reduce], help="reduce mode of the sensors")
     parser.add_argument("--engine", choices=list(ENGINES), default="mujoco", help="physics engine")
     add_watch_argument(parser)
+    add_patterns_argument(parser)
     add_output_arguments(parser)
     add_control_arguments(parser)
     add_run_arguments(parser)

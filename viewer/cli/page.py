@@ -11,7 +11,15 @@ from ..errors import SceneError
 from ..files import size_text
 from ..settings import Reduce
 from .export import take_steps
-from .parsing import PROGRAM, Parser, UsageError, add_control_arguments, add_watch_argument, number
+from .parsing import (
+    PROGRAM,
+    Parser,
+    UsageError,
+    add_control_arguments,
+    add_patterns_argument,
+    add_watch_argument,
+    number,
+)
 from .progress import plural, report, report_warnings, work_through
 from .record import add_camera_arguments, check_camera, prepare_view, report_strays
 from .runs import add_run_arguments, check_run_arguments, duration, open_run, report_exactness, save_run
@@ -93,6 +101,7 @@ def parser() -> Parser:
     parser.set_defaults(orbit=None)
     parser.add_argument("--engine", choices=list(ENGINES), default="mujoco", help="physics engine")
     add_watch_argument(parser)
+    add_patterns_argument(parser)
     add_control_arguments(parser)
     add_run_arguments(parser)
     return parser

@@ -111,6 +111,18 @@ def add_watch_argument(parser: argparse._ActionsContainer) -> None:
     )
 
 
+def add_patterns_argument(parser: argparse._ActionsContainer) -> None:
+    """Add what a scene without contact sensors, or with few, is watched for."""
+    parser.add_argument(
+        "--watch",
+        action="append",
+        default=[],
+        dest="watched",
+        metavar="WHAT",
+        help="add a contact sensor for each-body, or for bodies or geoms by name, such as 'geom:*foot*'; repeatable",
+    )
+
+
 def add_control_arguments(parser: argparse.ArgumentParser, random: bool = True) -> None:
     """Add the options for a controller and the seed. `random`: True to add the variation of the model."""
     group = parser.add_argument_group("control and variation")

@@ -16,7 +16,15 @@ from ..engines.registry import CHOICES
 from ..errors import RecordingError, SceneError, UnstableError
 from ..files import describe_strays, folder_of, size_text
 from ..settings import Quality, VideoStyle
-from .parsing import Parser, UsageError, add_control_arguments, add_scene_arguments, number, pixel_size
+from .parsing import (
+    Parser,
+    UsageError,
+    add_control_arguments,
+    add_patterns_argument,
+    add_scene_arguments,
+    number,
+    pixel_size,
+)
 from .progress import plural, report, report_warnings, work_through
 from .runs import (
     add_beside_argument,
@@ -71,6 +79,7 @@ class _RecordParser(Parser):
 def parser() -> Parser:
     parser = _RecordParser("record", "Record a video of a scene and its contacts, without a window.", _EPILOG)
     add_scene_arguments(parser, scene_required=True)
+    add_patterns_argument(parser)
     parser.set_defaults(quality=str(Quality.HIGH))
     add_output_arguments(parser)
     add_control_arguments(parser)

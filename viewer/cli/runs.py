@@ -100,6 +100,7 @@ def read_options(arguments: argparse.Namespace, **more: Any) -> Options:
         scene=find_scene(arguments.scene),
         sensors=tuple(arguments.sensor),
         channels=tuple(given.get("channel", ())),
+        watched=tuple(given.get("watched", ())),
         data=None if given.get("data_file") is None else Path(given["data_file"]).expanduser(),
         maps=tuple(given.get("map", ())),
         reduce=Reduce(arguments.reduce) if arguments.reduce else None,
@@ -133,7 +134,8 @@ def open_run(arguments: argparse.Namespace) -> "Session":
 
     options = read_options(arguments)
     beside_control = load_controller(arguments) if CHOICES[arguments.engine].beside is not None else None
-    engine, *beside = open_engines(options.scene, arguments.engine, 1, load_controller(arguments), beside_control)
+    control = load_controller(arguments)
+    engine, *beside = open_engines(options.scene, arguments.engine, 1, control, beside_control, options.watched)
     open_given_log(arguments, engine)
     session = Session(engine, ViewState(), options, beside, arguments.save_run is not None)
     for note in session.engine.notes:

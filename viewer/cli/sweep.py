@@ -4,13 +4,14 @@ import argparse
 import subprocess
 import sys
 from importlib.util import find_spec
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..app.interruption import interruption
 from ..assets import bundled_control
 from ..errors import DiskFullError
 from ..files import size_text
-from .parsing import PROGRAM, Parser, UsageError, add_randomisation_arguments, number
+from .parsing import PROGRAM, Parser, UsageError, add_patterns_argument, add_randomisation_arguments, number
 from .progress import RunProgress, plural, report
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ FAILED = 1
 
 def parser() -> Parser:
     parser = Parser("sweep", "Simulate many runs of scenes, and save metrics of every contact sensor.", _EPILOG)
-    parser.add_argument("scenes", nargs="+", metavar="SCENE", help="path or bundled scene")
+    parser.add_argument("scenes", nargs="+", metavar="SCENE", help="path or bundled scene, or a saved run")
     parser.add_argument(
         "-o",
         "--output",
@@ -59,6 +60,7 @@ def parser() -> Parser:
     )
     parser.add_argument("--key", metavar="NAME|N", help="start from a keyframe")
     parser.add_argument("--sensor", action="append", default=[], metavar="NAME", help="only this sensor; repeatable")
+    add_patterns_argument(parser)
     parser.add_argument(
         "--control", metavar="FILE[:NAME]", help="Python file with control(model, data), called before every step"
     )
@@ -111,17 +113,19 @@ def parser() -> Parser:
 
 def run(arguments: argparse.Namespace) -> int:
     from ..engines.controller_file import read_param
+    from ..scene_files.run_file import SUFFIX as RUN_SUFFIX
     from ..scene_files.scene import find_scene
     from ..sweeps.plan import read_seeds
     from ..sweeps.result_store import open_store
     from ..sweeps.sweep import ExecutionOptions, make_plan
 
+    replays = arguments.log or all(Path(scene).suffix.lower() == RUN_SUFFIX for scene in arguments.scenes)
     if arguments.seeds is None:
-        if not arguments.log:
+        if not replays:
             raise UsageError("--seeds is missing: give for example --seeds 0:1000")
         arguments.seeds = "0"
     if arguments.duration is None:
-        arguments.duration = _WHOLE_LOG if arguments.log else 5.0
+        arguments.duration = _WHOLE_LOG if replays else 5.0
     if arguments.control is None and len(arguments.scenes) == 1 and not arguments.log:
         # As the other commands do it: some bundled scenes have a controller of their own.
         arguments.control = bundled_control(find_scene(arguments.scenes[0]))
@@ -138,6 +142,7 @@ def run(arguments: argparse.Namespace) -> int:
         arguments.log,
         sensors=tuple(dict.fromkeys(arguments.sensor)),
         key=arguments.key,
+        watched=tuple(dict.fromkeys(arguments.watched)),
         contacts=arguments.contacts,
         events=arguments.events,
     )
@@ -217,6 +222,7 @@ def _film(store: "ResultStore", count: int, metric: str, duration: float | None)
         name = f"{VIDEOS}/{video_name(row)}"
         words = summary.command(row)[1:]
         words += [] if duration is None else ["--duration", str(duration)]
+        words += [f"--watch={pattern}" for pattern in summary.about["plan"].get("watched", ())]
         command = [sys.executable, "-m", "contact_viewer", "record", *words, "-o", str(store.folder / name)]
         # A process each: what draws is given back, and one that fails takes no other along.
         done = subprocess.run(command, capture_output=True, text=True, check=False)

@@ -29,6 +29,9 @@ class ContactSensor(NamedTuple):
     """True if its complete contacts are computed from the engine's contact list, not read from a companion sensor."""
     solved_again: bool = False
     """True if the contacts are not those of the engine that took the step: MuJoCo has solved them again."""
+    placed_again: bool = False
+    """True if the forces are those of the engine that took the step, and the positions MuJoCo's, which has solved them
+    again."""
     virtual: bool = False
     """True if the viewer made it, and the scene does not have it."""
 

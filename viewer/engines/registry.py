@@ -140,9 +140,20 @@ def open_engines(
     num_envs: int = 1,
     control: Driven = None,
     beside_control: Driven = None,
+    watched: Sequence[str] = (),
 ) -> "list[Engine]":
-    """Open the engine that a scene runs on, and those whose runs are shown beside it, each with its controller."""
+    """Open the engine that a scene runs on, and those whose runs are shown beside it, each with its controller.
+
+    `watched`: patterns of bodies and geoms that get contact sensors: see `watch`.
+    """
     beside = CHOICES[choice].beside
+    if watched:
+        from ..scene_files.compiled_sensors import watch
+        from ..scene_files.safe_open import OpenedScene, open_safely
+
+        if choice != DEFAULT:
+            raise SceneError(f"--watch adds sensors of MuJoCo: leave out --engine {choice}")
+        scene = watch(scene if isinstance(scene, OpenedScene) else open_safely(Path(scene)), watched)
     if beside is None:
         engine = open_engine(scene, choice, num_envs, control)
         if engine.controller is not None:

@@ -168,9 +168,16 @@ class PairContacts:
         keep, add_time, add_row = self.distances.states.appendleft, steps.times.append, steps.rows.append
 
         def add_step(start: float) -> bool:
-            nonlocal size, add_time, add_row
-            if contact_data() is not data or data.ncon != count or read_list() != listed:
+            nonlocal size, add_time, add_row, count, listed, read_list, distances, early
+            if contact_data() is not data:
                 return False
+            if data.ncon != count or read_list() != listed:
+                # Contacts of geoms that are not tracked, or more or fewer between the same ones, change no event.
+                if not self.distances.groups.has_same_pairs(data):
+                    return False
+                self.distances.groups.read(data)
+                count, read_list, distances = data.ncon, data.contact.geom.data.tobytes, data.contact.dist.data
+                listed, early, size = read_list(), self.distances.early_contacts(self.events.in_contact), -1
             if join(margin_views) != margins or settings.enableflags != flags:
                 return False
             if flags & OVERRIDE and settings.o_margin != overridden:
@@ -186,7 +193,7 @@ class PairContacts:
                 summation = self.distances.groups.summation(data)
                 if summation is None:
                     return False
-                others = _BufferedSteps(steps.pairs, summation, [], [])
+                others = _BufferedSteps(self.distances.groups.pairs, summation, [], [])
                 self._buffered.append(others)
                 size, add_time, add_row = len(forces), others.times.append, others.rows.append
             keep((start, join(poses)))

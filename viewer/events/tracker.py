@@ -272,25 +272,25 @@ class ContactTracker:
         self.after_reset(engine)
 
     def after_step(self, step: Step) -> None:
-        time, start, timestep = step.time, self._time, self._timestep
-        # Nearly always a step continues the one before, nothing begins or ends in it, and no caller waits for it.
-        if (
-            abs(time - start - timestep) < 1e-6 * timestep
-            and step.engine is self._engine
-            and not self.breaks
-            and self._pairs.buffer(start)
-        ):
-            self._time = time
-            if self._friction is not None and self._friction.is_due():
-                self._look(self._friction, step, start)
-            if self._sensor_names is None:
-                self._entries += self._sensors.add(step, start)
-            self._step_count += 1
-            if self._step_count < self._capacity and self.curves_wanted_until < 0:
-                return
-            self._finish_step(start)
-        else:
+        if step.engine is not self._engine or not self.buffer(step.time, step):
             self._ingest(step)
+
+    def buffer(self, time: float, step: Step | None = None) -> bool:
+        """Buffer the step of the engine that ended at a time [s]; False if that cannot be: it does not continue the one
+        before, something begins or ends in it, or something waits for it."""
+        start, timestep = self._time, self._timestep
+        if not abs(time - start - timestep) < 1e-6 * timestep or self.breaks or not self._pairs.buffer(start):
+            return False
+        self._time = time
+        friction = self._friction
+        if friction is not None and friction.is_due():
+            self._look(friction, self._engine, start)
+        if self._sensor_names is None:
+            self._entries += self._sensors.add(step or Step(self._engine), start)
+        self._step_count += 1
+        if self._step_count >= self._capacity or self.curves_wanted_until >= 0:
+            self._finish_step(start)
+        return True
 
     def _ingest(self, step: Step) -> None:
         """Process a step that cannot be buffered."""
@@ -313,7 +313,7 @@ class ContactTracker:
         self._save()
         self._entries += self._pairs.update(step, start)
         if self._friction is not None and self._friction.is_due():
-            self._look(self._friction, step, start)
+            self._look(self._friction, step.engine, start)
         if self._sensor_names is None:
             self._entries += self._sensors.add(step, start)
         self._step_count += 1
@@ -321,11 +321,11 @@ class ContactTracker:
         if self.breaks:
             self._check_breaks(self._flush())
 
-    def _look(self, friction: FrictionStates, step: Step, start: float) -> None:
-        """Keep a sample of the pairs' motion, of a step that began at a time [s]."""
-        if friction.timestep != (timestep := step.engine.timestep):
+    def _look(self, friction: FrictionStates, engine: Engine, start: float) -> None:
+        """Keep a sample of the pairs' motion, of a step of an engine that began at a time [s]."""
+        if friction.timestep != (timestep := engine.timestep):
             friction.change_timestep(timestep)
-        friction.add(step.contact_data, start)
+        friction.add(engine.contact_data(), start)
         if friction.full:
             self._decide()
 

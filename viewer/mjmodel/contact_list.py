@@ -12,7 +12,9 @@ from .state import SLEEP
 from .types import MjData, MjModel
 
 _PYRAMIDAL = int(mujoco.mjtCone.mjCONE_PYRAMIDAL)
-_NONE: set[int] = set()
+_NONE = frozenset[int]()
+_MOST_LISTS = 1024
+"""Lists that are kept as they were looked up: contacts come and go between a few."""
 
 Values = NDArray[np.float64]
 
@@ -33,6 +35,7 @@ class ContactList:
         keys = np.append(np.frombuffer(orders.astype(np.int32).tobytes(), np.int64), np.iinfo(np.int64).max)
         order = keys.argsort()
         self._keys, self._pairs = keys[order], np.append(np.tile(np.arange(len(geoms)), 2), -1)[order]
+        self._known: dict[bytes, tuple[NDArray[np.intp], NDArray[np.intp], frozenset[int]]] = {}
         self.forget()
 
     def forget(self) -> None:
@@ -40,35 +43,45 @@ class ContactList:
         self._geoms: bytes | None = None
         self.changed = True
         """True if the list that was read last differs from the one before."""
-        self._signature: bytes | None = None
         self._starts = np.zeros(0, np.intp)
         self.pairs: NDArray[np.intp] = np.zeros(0, np.intp)
         """Tracked pairs in the list, (k,); -1 for the others there."""
-        self.listed: set[int] = set()
+        self.listed: frozenset[int] = frozenset()
         """Tracked pairs in the list."""
 
-    def read(self, data: MjData) -> set[int]:
+    def read(self, data: MjData) -> frozenset[int]:
         """Read a state's contact list; the tracked pairs that have entered or left it."""
         geoms = data.contact.geom.tobytes()
         self.changed = geoms != self._geoms
         if not self.changed:
             return _NONE
         self._geoms = geoms
+        if geoms not in self._known:
+            if len(self._known) == _MOST_LISTS:
+                self._known.clear()
+            self._known[geoms] = self._look_up(geoms)
+        before = self.listed
+        self._starts, self.pairs, self.listed = self._known[geoms]
+        return before ^ self.listed
+
+    def has_same_pairs(self, data: MjData) -> bool:
+        """Return True if a state's contact list has the tracked pairs that the list read last has."""
+        geoms = data.contact.geom.tobytes()
+        if geoms not in self._known:
+            return False
+        return self._known[geoms][2] == self.listed
+
+    def _look_up(self, geoms: bytes) -> tuple[NDArray[np.intp], NDArray[np.intp], frozenset[int]]:
+        """Return where the contacts of each pair in a list begin, the pairs, and those that are tracked."""
         keys = np.frombuffer(geoms, np.int64)
         edges = np.ones(len(keys), bool)
         np.not_equal(keys[1:], keys[:-1], out=edges[1:])
-        self._starts = edges.nonzero()[0]
-        keys = keys[self._starts]
+        starts = edges.nonzero()[0]
+        keys = keys[starts]
         places = self._keys.searchsorted(keys)
-        self.pairs = self._pairs[places]
-        self.pairs[self._keys[places] != keys] = -1
-        signature = self.pairs.tobytes()
-        if signature == self._signature:
-            return _NONE
-        self._signature = signature
-        before, self.listed = self.listed, set(self.pairs.tolist())
-        self.listed.discard(-1)
-        return before ^ self.listed
+        pairs = self._pairs[places]
+        pairs[self._keys[places] != keys] = -1
+        return starts, pairs, frozenset(pairs.tolist()) - {-1}
 
     def ranges(self) -> list[range]:
         """Return the indices in the list of the contacts of each of `pairs`."""

@@ -96,7 +96,9 @@ class PairDistances:
         # What the list says of a change is checked: contacts that MuJoCo adds around the deepest one of two convex
         # geoms can be off in depth.
         if started and not self._options.disableflags & NO_LIST:
-            self._measured = changed | self._undecided | self._unsure | (self._early & self.groups.listed)
+            self._measured = changed | self._undecided | self._unsure
+            if early := self._early & self.groups.listed:
+                self._measured = self._measured | early - self._clear(data, early, in_contact)
         else:
             self._measured = range(len(self._geoms))
         self._crossing.clear()
@@ -109,6 +111,15 @@ class PairDistances:
                 continue
             self._samples[pair] = self._sample(data, time, pair, distance)
         return bool(self._crossing)
+
+    def _clear(self, data: MjData, pairs: frozenset[int], in_contact: Mask) -> set[int]:
+        """Of some listed pairs, return those of which the list alone says that they stay on their side."""
+        depths = zip(self.groups.pairs.tolist(), self.groups.depths(data).tolist(), strict=True)
+        return {
+            pair
+            for pair, depth in depths
+            if pair in pairs and self._exact.item(pair) and (-depth if in_contact.item(pair) else depth) > CLEAR
+        }
 
     def rest(self, in_contact: Mask) -> bool:
         """Return True if, as long as the contact list stays the same and `early_contacts` keep their side, no pair has

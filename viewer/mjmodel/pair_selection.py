@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from fnmatch import fnmatchcase
 
 import mujoco
 import numpy as np
@@ -17,6 +18,10 @@ MAX_PAIRS = 2048
 """Most pairs that are tracked at once."""
 
 Pairs = NDArray[np.intp]
+
+
+EACH_BODY = "each-body"
+"""Pattern of `find_touchable` for each body that moves."""
 
 
 class PairSource(StrEnum):
@@ -97,6 +102,52 @@ def named_pairs(model: MjModel, names: Iterable[tuple[str, str]]) -> PairSelecti
             raise SceneError(f"no geoms of {first!r} and {second!r} can collide")
         found.append(pairs)
     return _select(model, PairSource.NAMED, np.concatenate(found))
+
+
+def can_touch(model: MjModel) -> NDArray[np.bool_]:
+    """Return which geoms can be in contact, (ngeom,)."""
+    able = (model.geom_contype != 0) | (model.geom_conaffinity != 0)
+    able[model.pair_geom1], able[model.pair_geom2] = True, True
+    return np.asarray(able)
+
+
+def find_touchable(model: MjModel, patterns: Iterable[str]) -> list[tuple[str, int]]:
+    """Return bodies and geoms that can touch, by patterns of their names: kind and number of each, once.
+
+    Args:
+        model: The scene.
+        patterns: `each-body` for each body that moves, or a kind and a pattern, such as `geom:*foot*`, `body:*_hand`.
+
+    Raises:
+        SceneError: A pattern fits nothing that can touch.
+    """
+    geoms = np.flatnonzero(can_touch(model))
+    names = {"body": body_names(model), "geom": geom_names(model)}
+    able = {"body": np.setdiff1d(model.geom_bodyid[geoms], [0]).tolist(), "geom": geoms.tolist()}
+    chosen: dict[tuple[str, int], None] = {}
+    for pattern in patterns:
+        kind, _, wanted = pattern.partition(":")
+        if pattern == EACH_BODY:
+            kind, found = "body", [("body", body) for body in able["body"] if model.body_weldid[body]]
+        elif kind in names and wanted:
+            found = [(kind, i) for i in able[kind] if fnmatchcase(names[kind][i], wanted)]
+        else:
+            raise SceneError(f"{pattern}: is not {EACH_BODY}, body:PATTERN or geom:PATTERN")
+        if not found:
+            there = ", ".join(names[kind][i] for i in able[kind]) or "none"
+            raise SceneError(f"{pattern}: fits nothing that can touch; there are: {there}")
+        chosen |= dict.fromkeys(found)
+    return list(chosen)
+
+
+def pairs_with(model: MjModel, patterns: Iterable[str]) -> PairSelection:
+    """Return the pairs that can collide of bodies and geoms that `find_touchable` finds."""
+    found = find_touchable(model, patterns)
+    bodies = [number for kind, number in found if kind == "body"]
+    own = np.isin(model.geom_bodyid, bodies)
+    own[[number for kind, number in found if kind == "geom"]] = True
+    pairs = sensor_pairs(model, None).possible
+    return _select(model, PairSource.NAMED, pairs[own[pairs].any(axis=1)])
 
 
 def split_names(model: MjModel, text: str) -> tuple[str, str]:

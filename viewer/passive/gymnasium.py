@@ -24,6 +24,7 @@ from ..events.contact_events import SensorEvent
 from ..events.event_log import event_record
 from ..events.tracker import ContactTracker
 from ..files import printable
+from ..mjmodel.pair_selection import find_touchable, pairs_with
 from ..mjmodel.state import STATE
 from ..mjmodel.types import MjData, MjModel
 from ..processes import Message
@@ -45,9 +46,9 @@ _OPTIONS = [
 FILM_MODULE = "contact_viewer.passive.film_process"
 _FILM_RING = 16 * 2**20
 """Memory for states that are not drawn yet [bytes]."""
-_LATE = 50
+_LATE = 100
 """Number of samples of motion, one in 20 ms, that are decided on together, because a decision in every step would take
-too long: slip and creep are reported up to a second late."""
+too long: slip and creep are reported up to two seconds late."""
 _REST = 0.002
 """Time between two checks of a film's progress [s]."""
 
@@ -101,7 +102,7 @@ class ContactViewer(gymnasium.Wrapper[Any, Any, Any, Any], gymnasium.utils.Recor
         *,
         window: bool | None = None,
         record: str | Path | None = None,
-        events: bool = False,
+        events: bool | Sequence[str] = False,
         episode_trigger: Callable[[int], bool] | None = None,
         size: tuple[int, int] | None = None,
         fps: float | None = None,
@@ -116,7 +117,8 @@ class ContactViewer(gymnasium.Wrapper[Any, Any, Any, Any], gymnasium.utils.Recor
             window: True for a window, False for none; None for one unless `record` is given.
             record: Path of the films of episodes, such as `episode-{}.mp4` with `{}` for the episode's number from 0.
                 They need no window and no display. None for no films.
-            events: True to put the begin and end of each contact of the last step into `info["contacts"]`.
+            events: True to put the begin and end of each contact of the last step into `info["contacts"]`; or patterns
+                of the bodies and geoms whose contacts count, such as `("geom:*foot*", "body:left_hand")`.
             episode_trigger: Function from the episode's number to True if it is filmed; None for all.
             size: Width and height of films [px]; None for those of the format.
             fps: Frames per second of films; None for those of the format.
@@ -156,7 +158,9 @@ class ContactViewer(gymnasium.Wrapper[Any, Any, Any, Any], gymnasium.utils.Recor
             check_path(str(record), size, fps)
         self._record = None if record is None else str(record)
         self._wants_window = record is None if window is None else window
-        self._wants_events, self._options = events, options
+        self._wants_events, self._options = (events,) if isinstance(events, str) else events, options
+        if self._wants_events and self._wants_events is not True:
+            find_touchable(model, self._wants_events)
         self._trigger = episode_trigger
         self._film_options: dict[str, Any] = {"size": size, "fps": fps}
         self._camera, self._picker = camera, ChannelPicker(channels)
@@ -247,7 +251,7 @@ class ContactViewer(gymnasium.Wrapper[Any, Any, Any, Any], gymnasium.utils.Recor
         if self._record is not None:
             self._film = EpisodeRecorder(model, data, view=view, **self._film_options)
         if self._wants_events:
-            self._events = StepEvents(model, data)
+            self._events = StepEvents(model, data, () if self._wants_events is True else self._wants_events)
 
     def _view(self, model: MjModel, data: MjData) -> dict[str, Any]:
         """Return values of the requested camera, else of the environment's renderer, following the robot."""
@@ -482,7 +486,8 @@ class StepEvents:
     in the step, without taking the step. The model is shared, so that changes of it are seen.
     """
 
-    def __init__(self, model: MjModel, data: MjData) -> None:
+    def __init__(self, model: MjModel, data: MjData, patterns: Sequence[str] = ()) -> None:
+        """`patterns`: of the geoms and bodies whose events are wanted; all without."""
         self._model, self._data = model, data
         self._starts: list[tuple[float, NDArray[np.float64]]] = []
         """Times [s] and states from which steps have started since the last call of `pop_events`."""
@@ -490,7 +495,9 @@ class StepEvents:
         self._get_state, self._set_state, self._forward = mujoco.mj_getState, mujoco.mj_setState, mujoco.mj_forward
         self._engine = MujocoEngine(LoadedScene(None, model, owned=False))
         self._names = self._engine.sensors.names
-        self._tracker = ContactTracker(self._engine, limit=None, follow_sensors=bool(self._names))
+        choice = pairs_with(model, patterns) if patterns else None
+        follow = bool(self._names) and choice is None
+        self._tracker = ContactTracker(self._engine, choice, limit=None, follow_sensors=follow)
         self._tracker.least_samples = _LATE
         TAP.add(model, data, self._record)
 
@@ -538,7 +545,7 @@ class StepEvents:
         starts, self._starts = self._starts, []
         if not starts:
             return
-        engine, data, after_step, compute = self._engine, self._engine.data, self._tracker.after_step, self._compute
+        engine, data, tracker, compute = self._engine, self._engine.data, self._tracker, self._compute
         ends = [time for time, _ in starts[1:]]
         ends.append(self._data.time)
         for (time, state), end in zip(starts, ends, strict=True):
@@ -546,7 +553,8 @@ class StepEvents:
             if end > time:
                 compute(data, state)
                 data.time = end
-                after_step(Step(engine))
+                if not tracker.buffer(end):
+                    tracker.after_step(Step(engine))
 
     def _compute(self, data: MjData, state: NDArray[np.float64]) -> None:
         self._set_state(self._model, data, state, STATE)

@@ -6,9 +6,9 @@ its fields, so that sensors can be appended there; the result is compared with w
 
 import os
 import tempfile
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
-from typing import IO, Any
+from typing import IO, Any, TypeVar
 
 import mujoco
 import numpy as np
@@ -17,9 +17,10 @@ from numpy.typing import NDArray
 from ..errors import SceneError
 from ..mjmodel.declarations import TARGET_OBJECTS, delayed_sensors
 from ..mjmodel.matching import full_layout
-from ..mjmodel.names import COMPANION, WATCHER, label_sensors, read_names
+from ..mjmodel.names import COMPANION, WATCHER, body_names, geom_names, label_sensors, read_names
+from ..mjmodel.pair_selection import can_touch, find_touchable
 from ..mjmodel.types import MjModel
-from ..sensors.contact_declaration import ContactDeclaration
+from ..sensors.contact_declaration import ContactDeclaration, TargetKind
 from .scene import COMPANION_VALUES_MAX, LoadedScene
 from .spec_changes import (
     TARGET_TABLES,
@@ -48,17 +49,70 @@ Table = dict[str, NDArray[Any]]
 Part = bytes | memoryview
 
 
-def with_sensors(scene: LoadedScene, changes: Sequence[SceneChange] = ()) -> LoadedScene:
+_SLOTS_PER_GEOM, _FEWEST_SLOTS, _MOST_SLOTS = 4, 8, 16
+S = TypeVar("S", bound=LoadedScene)
+
+
+def watch(scene: S, patterns: Sequence[str]) -> S:
+    """Return a scene with a contact sensor for each body, or for bodies and geoms whose names fit patterns.
+
+    Args:
+        scene: A scene that stays as it is.
+        patterns: As `find_touchable` reads them.
+
+    Raises:
+        SceneError: A pattern fits nothing that can touch.
+    """
+    if not patterns:
+        return scene
+    model = scene.model
+    touches = can_touch(model)
+    chosen = find_touchable(model, patterns)
+    names = {"body": body_names(model), "geom": geom_names(model)}
+
+    def slots_of(kind: str, number: int) -> int:
+        count = 1 if kind == "geom" else int(touches[model.geom_bodyid == number].sum())
+        return min(max(_SLOTS_PER_GEOM * count, _FEWEST_SLOTS), _MOST_SLOTS)
+
+    taken, made = set(label_sensors(read_names(model, "sensor"))), {}
+    # Those with as many slots beside each other are read together.
+    for slots, kind, number in sorted((slots_of(*each), *each) for each in chosen):
+        name = names[kind][number]
+        name = name if name not in taken else f"{kind} {name}"
+        taken.add(name)
+        made[name] = {
+            "type": _CONTACT,
+            "needstage": _ACC,
+            "intprm": (1 << int(mujoco.mjtConDataField.mjCONDATA_FOUND), 0, slots),
+            "dim": slots,
+            "plugin": -1,
+            "historyadr": -1,
+            # Second, so that forces are those that act on it.
+            "objtype": int(TARGET_OBJECTS[TargetKind.ANY]),
+            "objid": -1,
+            "reftype": int(TARGET_OBJECTS[TargetKind(kind)]),
+            "refid": number,
+        }
+    watched = with_sensors(scene, made=made)
+    sensors = read_names(watched.model, "sensor")
+    if WATCHER in sensors:
+        # Nobody reads it beside other sensors: MuJoCo computes sensors by their stage.
+        watched.model.sensor_needstage[sensors.index(WATCHER)] = int(mujoco.mjtStage.mjSTAGE_NONE)
+    return watched
+
+
+def with_sensors(scene: S, changes: Sequence[SceneChange] = (), made: Mapping[str, Values] | None = None) -> S:
     """Return a scene with some sensors made or changed, in which each contact sensor has a companion with every field.
 
-    The scene itself if nothing is to be added. Its model is never changed. Changes that do not fit are among the
-    `refusals`; SceneError where MuJoCo's files are not as this module knows them. Sensors with a delay have no
-    companions, whose own past would make a state of the model longer.
+    The scene itself if nothing is to be added. Its model is never changed. `made`: further sensors by name. Changes
+    that do not fit are among the `refusals`; SceneError where MuJoCo's files are not as this module knows them. Sensors
+    with a delay have no companions, whose own past would make a state of the model longer.
     """
     model = scene.model
     written = read_names(model, "sensor")
     sensor_changes = [change for change in changes if isinstance(change, SensorChange)]
-    made, hidden, refusals = _apply(model, label_sensors(written), sensor_changes)
+    applied, hidden, refusals = _apply(model, label_sensors(written), sensor_changes)
+    made = applied | dict(made or {})
     others = [change for change in changes if not isinstance(change, SensorChange)]
     refusals += refuse(others, "a compiled model cannot be changed")
     names = [*written, *made]

@@ -1,7 +1,7 @@
 """Decoded contacts of one sensor, for one environment or many."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
@@ -20,7 +20,7 @@ _BLOCK = 4096
 """Environments whose vectors numpy works on at a time: they stay in the processor's cache."""
 
 
-@tree("in_world_frame", "frame_known")
+@tree("in_world_frame", "frame_known", "reduce")
 @dataclass(frozen=True, eq=False)
 class ContactBatch:
     """Contacts that a sensor reports. `...` stands for any batch dimensions, `slots` for places in the array.
@@ -63,6 +63,8 @@ class ContactBatch:
     """True if force and torque are along the world axes (netforce), not in contact frames."""
     frame_known: bool = True
     """False where the array does not determine the frame of force and torque (see `motrix_frames`)."""
+    reduce: Reduce | None = None
+    """Reduce mode of the sensor; None for contacts that come from no array."""
 
     @kept_property
     def tangent1(self) -> Array | None:
@@ -83,7 +85,10 @@ class ContactBatch:
 
     @kept_property
     def net_force(self) -> Array | None:
-        """Sum of the reported contacts' forces on object 2 [N], world, (..., 3)."""
+        """Sum of the reported contacts' forces on object 2 [N], world, (..., 3).
+
+        What presses on object 1 is minus this: in mjlab's order, a foot and then the ground, object 2 is the ground.
+        """
         force_world = self.force_world
         return None if force_world is None else namespace(force_world).sum(force_world, axis=-2)
 
@@ -154,10 +159,12 @@ class ContactBatch:
     def mapped(self, change: Callable[[str, Any], Any]) -> "ContactBatch":
         """Return the batch with `change(name, array)` in place of each array."""
         arrays = {name: change(name, value) for name in _ARRAYS if (value := getattr(self, name)) is not None}
-        return ContactBatch(**arrays, in_world_frame=self.in_world_frame, frame_known=self.frame_known)
+        return replace(self, **arrays)
 
 
-_ARRAYS = tuple(field.name for field in fields(ContactBatch) if field.name not in ("in_world_frame", "frame_known"))
+_ARRAYS = tuple(
+    field.name for field in fields(ContactBatch) if field.name not in ("in_world_frame", "frame_known", "reduce")
+)
 
 
 def cross(a: Array, b: Array) -> Array:

@@ -295,7 +295,7 @@ class ContactLayout:
         slots = namespace(values).reshape(flat, (*values.shape[:-1], self.slots, self.slot_size))
         views: dict[str, Any] = {name: slots[place] for name, place in self._slot_places}
         views["found"], views["filled"] = self._filled(values, slots, views)
-        batch = ContactBatch(**views, in_world_frame=self.frame == "world")
+        batch = ContactBatch(**views, in_world_frame=self.frame == "world", reduce=self.reduce)
         if self.style is Style.MOTRIX:
             return correct(batch, self.pair_order, netforce=self.reduce is Reduce.NETFORCE)
         return batch

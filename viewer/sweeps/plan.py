@@ -47,6 +47,8 @@ class Plan:
     """Sensors whose figures are kept; all when empty."""
     key: str | None = None
     """Keyframe that runs start from."""
+    watched: tuple[str, ...] = ()
+    """Patterns of bodies and geoms that get contact sensors."""
     contacts: bool = False
     """True if the contacts of every step are kept."""
     events: bool = False

@@ -23,6 +23,10 @@ Pairs = NDArray[np.intp] | None
 """Pairs of geoms that a sensor can match, (k, 2); None where there are too many to know, or flexes."""
 
 
+_FEW_SENSORS = 4
+"""Sensors up to which it does not pay to look for those that are touched."""
+
+
 class RunMetrics:
     """Observes the steps of one run. `finish` has the figures."""
 
@@ -83,6 +87,12 @@ class RunMetrics:
     def _count(self, block: StepBlock) -> None:
         """Count the steps of a block."""
         for places, reduce, batch in block.groups():
+            if len(places) > _FEW_SENSORS and batch.dist is not None and reduce is not Reduce.NETFORCE:
+                # Most of many are not touched, which changes nothing of their figures.
+                touched = np.flatnonzero((batch.found > 0).any(axis=0) | self._figures.in_contact[places])
+                places, batch = places[touched], batch.of_sensors(touched)
+                if not len(places):
+                    continue
             missing = dropped(batch, reduce)
             used = np.flatnonzero(batch.filled.any(axis=(0, 1)))
             # Slots that no step fills add nothing.
@@ -177,7 +187,7 @@ class _Figures:
     def __init__(self, count: int, timestep: float) -> None:
         self._timestep = timestep
         self.steps = 0
-        self._state = np.zeros(count, bool)
+        self.in_contact = np.zeros(count, bool)
         """True for sensors in contact after the last block."""
         self._since = np.zeros(count, np.int64)
         """Step since which a sensor without contact has none."""
@@ -212,7 +222,7 @@ class _Figures:
         assert forces is not None
         net = batch.net_force
         # What was known before is as good as a step before the first.
-        before = np.where(self._state[at], 2 * ON, 0.0)[np.newaxis] if self.steps else np.zeros((0, len(at)))
+        before = np.where(self.in_contact[at], 2 * ON, 0.0)[np.newaxis] if self.steps else np.zeros((0, len(at)))
         states = in_contact(np.concatenate([before, forces]), ON, OFF)
         if not self.steps:
             states = np.concatenate([states[:1], states])
@@ -241,7 +251,7 @@ class _Figures:
     def rows(self) -> list[dict[str, float]]:
         dt = self._timestep
         in_contact_steps, (impulse_x, impulse_y, impulse_z) = self._contact_steps, self._net_force.T * dt
-        longest = np.where(self._state, self._longest_air, np.maximum(self._longest_air, self.steps - self._since))
+        longest = np.where(self.in_contact, self._longest_air, np.maximum(self._longest_air, self.steps - self._since))
         with np.errstate(invalid="ignore", divide="ignore"):
             mean = np.where(in_contact_steps > 0, self._contact_force / in_contact_steps, math.nan)
             duty = in_contact_steps / self.steps if self.steps else np.full(len(mean), math.nan)
@@ -276,7 +286,7 @@ class _Figures:
         """Count contacts. `states`: contact, (1 + steps, sensors), from the step before on."""
         changes = states[1:] != states[:-1]
         if not self.steps:
-            self._state[at] = states[0]
+            self.in_contact[at] = states[0]
         if changes.any():
             for step, place in zip(*np.nonzero(changes), strict=True):
                 sensor, now = at[place], self.steps + int(step)
@@ -285,7 +295,7 @@ class _Figures:
                 else:
                     self._touchdowns[sensor] += 1
                     self._longest_air[sensor] = max(self._longest_air[sensor], now - self._since[sensor])
-        self._state[at] = states[-1]
+        self.in_contact[at] = states[-1]
 
 
 def _hold(largest: Array, instants: Array, at: NDArray[np.intp], times: Array, values: Array) -> None:

@@ -10,6 +10,7 @@ from ..errors import SceneError
 from ..files import hash_of
 from ..mjmodel.names import find_key
 from ..mjmodel.variation import find_idle_variations
+from ..scene_files.compiled_sensors import watch
 from ..scene_files.preflight import survey_scene
 from ..scene_files.safe_open import OpenedScene, open_safely
 from ..scene_files.scene import catch_warnings
@@ -33,7 +34,7 @@ class SceneStore:
     def packed(self, number: int) -> bytes:
         """Return a compiled scene."""
         if number not in self._scenes:
-            scene = open_safely(self._plan.scenes[number])
+            scene = watch(open_safely(self._plan.scenes[number]), self._plan.watched)
             self.notes |= dict.fromkeys(_check(scene, self._plan))
             # What it was made from is not needed where it runs.
             self._scenes[number] = pickle.dumps(replace(scene, survey=None), pickle.HIGHEST_PROTOCOL)

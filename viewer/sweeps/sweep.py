@@ -168,6 +168,7 @@ def sweep(
     noise: str | None = None,
     logs: Sequence[str | Path] = (),
     sensors: Sequence[str] = (),
+    watch: Sequence[str] | str = (),
     key: str | None = None,
     contacts: bool = False,
     events: bool = False,
@@ -222,7 +223,8 @@ def sweep(
     names = [scenes] if isinstance(scenes, str | Path) else list(scenes)
     chosen = read_seeds(seeds) if isinstance(seeds, str) else range(seeds) if isinstance(seeds, int) else seeds
     varied = [vary] if isinstance(vary, str) else list(vary)
-    more = {"sensors": tuple(sensors), "key": key, "contacts": contacts, "events": events}
+    watched = (watch,) if isinstance(watch, str) else tuple(watch)
+    more = {"sensors": tuple(sensors), "watched": watched, "key": key, "contacts": contacts, "events": events}
     plan = make_plan(names, chosen, duration, control, params, varied, noise, logs, **more)
     address = ("" if ray else None) if isinstance(ray, bool) else ray
     execution = ExecutionOptions(workers, address, timeout, resume)
@@ -268,6 +270,7 @@ def _about(plan: Plan, command: Sequence[str]) -> dict[str, Any]:
             "logs": [str(log) for log in plan.logs],
             "sensors": list(plan.sensors),
             "key": plan.key,
+            **({"watched": list(plan.watched)} if plan.watched else {}),
             "contacts": plan.contacts,
             "events": plan.events,
         },

@@ -1,7 +1,7 @@
 """Shows one environment of a batch that another engine steps: that engine's arrays, and the rest solved again."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import mujoco
 import numpy as np
@@ -79,7 +79,14 @@ class BatchEngine(MujocoEngine):
 
     def contacts(self, name: str) -> ContactBatch:
         sensor = self.sensors[name]
-        return super().contacts(name) if sensor.solved_again else sensor.declared.decode(self.array(name))
+        if sensor.solved_again:
+            return super().contacts(name)
+        said = sensor.declared.decode(self.array(name))
+        if not sensor.placed_again:
+            return said
+        solved = super().contacts(name)
+        # Where MuJoCo finds no contact there is no place to draw the force at.
+        return replace(said, filled=said.filled & solved.filled, pos=solved.pos)
 
     def get_contact_force_magnitude(self, name: str) -> Array:
         sensor = self.sensors[name]
@@ -113,7 +120,16 @@ class BatchEngine(MujocoEngine):
 
         def mark(sensor: ContactSensor) -> ContactSensor:
             again = not self._said or sensor.virtual or sensor.modified or not is_drawable(sensor.declared)
-            return sensor._replace(reconstructed=again, solved_again=again)
+            fields = sensor.declared.fields
+            # As mjlab declares its net forces: where they act is not said.
+            placed = (
+                again
+                and self._said
+                and not (sensor.virtual or sensor.modified)
+                and sensor.reduce is Reduce.NETFORCE
+                and Field.FORCE in fields
+            )
+            return sensor._replace(reconstructed=again, solved_again=again and not placed, placed_again=placed)
 
         self._sensors = SensorList([mark(sensor) for sensor in self._sensors])
 

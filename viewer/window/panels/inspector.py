@@ -18,7 +18,7 @@ from ..shell import INSPECTOR, Dock, Panel, Shell
 from ..theme import dim_color, plain_color, text_tint, warning_color
 from .contact_table import APART, ContactTable
 from .explanations import show_forces, show_mixing
-from .status import SOLVED_AGAIN
+from .status import PLACED_AGAIN, SOLVED_AGAIN
 
 INEXACT = (
     "Not exact: re-simulated here, this step of your program leads to another state than it did there. The contacts"
@@ -135,6 +135,8 @@ def _show_declaration(session: Session, reading: SensorReading) -> None:
         imgui.end_table()
     if sensor.solved_again:
         ui.paragraph(SOLVED_AGAIN, warning_color())
+    elif sensor.placed_again:
+        ui.paragraph(PLACED_AGAIN, warning_color())
     elif sensor.virtual:
         ui.paragraph("Made by the viewer; the scene file does not have it.")
     elif sensor.reconstructed:

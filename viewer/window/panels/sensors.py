@@ -14,7 +14,7 @@ from .. import widgets as ui
 from ..shell import SENSORS, Dock, Panel, Shell
 from ..theme import curve_tint, dim_color, plain_color, warning_color
 from .sensor_form import EACH_BODY, EACH_BODY_HELP
-from .status import SOLVED, SOLVED_AGAIN
+from .status import PLACED, PLACED_AGAIN, SOLVED, SOLVED_AGAIN
 
 _MANY = 8
 """Number of sensors above which they can be filtered by name."""
@@ -206,12 +206,18 @@ def _show_row(shell: Shell, index: int, texts: tuple[str, str], totals: SensorTo
 
     imgui.set_cursor_pos(ImVec2(text_x, start.y + 4 + line))
     asleep = session.diagnostics.asleep(name) if session.diagnostics else None
-    note = f"{'bodies ' if sensor.virtual else ''}asleep" if asleep else SOLVED if sensor.solved_again else ""
+    note = (
+        f"{'bodies ' if sensor.virtual else ''}asleep"
+        if asleep
+        else SOLVED
+        if sensor.solved_again
+        else PLACED * sensor.placed_again
+    )
     concern = next(iter(shell.app.findings.of_sensor(name)), None)
-    why = asleep or (SOLVED_AGAIN if sensor.solved_again else "")
+    why = asleep or (SOLVED_AGAIN if sensor.solved_again else PLACED_AGAIN * sensor.placed_again)
     if concern is not None and not note:
         note, why = concern.rule, concern.text
-    with ui.text_color(warning_color() if sensor.solved_again or concern else dim_color()):
+    with ui.text_color(warning_color() if sensor.solved_again or sensor.placed_again or concern else dim_color()):
         imgui.text_unformatted(ui.fit_text(f"{note} · {texts[1]}" if note else texts[1], right - text_x))
         ui.tooltip(f"{sensor.label}\n{why}" if note else sensor.label)
 

@@ -8,6 +8,11 @@ from .. import widgets as ui
 from ..shell import Shell
 from ..theme import warning_color
 
+PLACED = "placed by MuJoCo"
+PLACED_AGAIN = (
+    "Forces are those of your engine, whose arrays do not say where they act: drawn where MuJoCo finds the contacts in"
+    " the state that was handed over"
+)
 SOLVED = "re-solved by MuJoCo"
 SOLVED_AGAIN = (
     "Re-solved by MuJoCo: your engine did not pass these contacts or their forces, so they may differ from those that"
