@@ -1,10 +1,11 @@
-# run, test, docs, test-one, test-torch, test-warp, test-matrix, test-long, test-ray, test-versions, dev, bench, lint, format, clean: each sets up what it needs.
+# run, test, docs, test-one, test-torch, test-warp, test-frameworks, test-matrix, test-long, test-ray, test-versions, dev, bench, lint, format, clean: each sets up what it needs.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 DEV := .venv-dev
 TORCH := .venv-torch
 WARP := .venv-warp
+FRAMEWORKS := .venv-frameworks
 SCENE ?=
 CLIP := recordings/clip.mp4
 
@@ -17,7 +18,7 @@ ONLY ?=
 SCENES ?= 5000
 SOURCES := pyproject.toml $(shell find viewer shaders scenes docs/rules -type f -not -name '*.pyc')
 
-.PHONY: run test docs test-one test-torch test-warp test-matrix test-long test-ray test-versions dev bench lint format clean
+.PHONY: run test docs test-one test-torch test-warp test-frameworks test-matrix test-long test-ray test-versions dev bench lint format clean
 
 run: $(VENV)/.run
 	@if [ -n "$$DISPLAY$$WAYLAND_DISPLAY" ] || [ "$$(uname)" != Linux ]; then \
@@ -61,6 +62,11 @@ test-torch: $(TORCH)/.torch
 test-warp: $(WARP)/.warp
 	ARRAY_LIBRARIES=warp WARP_CACHE_PATH="$(CURDIR)/$(WARP)/kernels" $(WARP)/bin/python tests/run.py -s tests/passive/test_warp.py
 
+# Gymnasium, stable-baselines3 and dm_control themselves, with two releases of MuJoCo: dm_control starts with the older one.
+test-frameworks: $(FRAMEWORKS)-3.11/.frameworks $(FRAMEWORKS)-4.0/.frameworks
+	FRAMEWORKS=3.11 $(FRAMEWORKS)-3.11/bin/python tests/run.py tests/frameworks
+	FRAMEWORKS=4.0 $(FRAMEWORKS)-4.0/bin/python tests/run.py tests/frameworks
+
 # The wheel on several versions of Python and MuJoCo, a smoke of every command on each. Takes a quarter of an hour.
 test-matrix: $(VENV)/.test
 	$(BIN)/python tests/matrix.py
@@ -88,7 +94,7 @@ format: $(TOOLS)
 	$(dir $(TOOLS))bin/ruff format .
 
 clean:
-	rm -rf $(VENV) $(DEV) $(TORCH) $(WARP) .venv-peers .venv-studio build dist *.egg-info recordings
+	rm -rf $(VENV) $(DEV) $(TORCH) $(WARP) $(FRAMEWORKS)-* .venv-peers .venv-studio build dist *.egg-info recordings
 
 $(BIN)/python:
 	$(PYTHON) -c 'import ensurepip' 2>/dev/null || sh .ci/debian-packages python3-venv
@@ -134,4 +140,13 @@ $(WARP)/.warp: $(VENV)/.test
 	$(WARP)/bin/python -m pip install --quiet mujoco-warp==4.0.0
 	$(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))' \
 	  > $$($(WARP)/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/tests.pth
+	@touch $@
+
+$(FRAMEWORKS)-3.11/.frameworks: MUJOCO := mujoco==3.11.0 dm_control==1.0.44
+$(FRAMEWORKS)-4.0/.frameworks: MUJOCO := mujoco==4.0.0 dm_control==1.0.50
+$(FRAMEWORKS)-%/.frameworks: $(VENV)/.test
+	$(PYTHON) -m venv $(@D)
+	$(@D)/bin/python -m pip install --quiet $(MUJOCO) gymnasium==1.4.0 stable-baselines3==2.9.2 torch==2.13.0
+	$(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))' \
+	  > $$($(@D)/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/tests.pth
 	@touch $@
