@@ -190,6 +190,40 @@ def test_a_harder_push_is_named_as_the_cause_of_a_slide() -> None:
     assert reason(follow(model, 0.6), "floor", "body") is None
 
 
+def test_points_that_part_before_a_slide_are_counted() -> None:
+    model = plane('type="box" size=".05 .05 .05" mass="1"')
+    model.geom_friction[:, 0] = 0.5
+
+    def slide(lever: float) -> str:
+        def push(data: mujoco.MjData) -> None:
+            data.qfrc_applied[0], data.qfrc_applied[4] = 10 * data.time, lever * 10 * data.time
+
+        log = follow(model, 0.55, push).log
+        event = next(entry.event for entry in log if entry.kind is EventKind.SLIP_BEGIN)
+        assert isinstance(event, MotionEvent)
+        assert "the tangential force rose from" in event.why
+        assert "soon after it touched" not in event.why
+        return event.why
+
+    # Pushed high up it begins to tip before it slides; low down it does not.
+    assert re.search(r"; (two|three) of four points are left\.", slide(0.045))
+    assert "left" not in slide(-0.04)
+
+
+@pytest.mark.parametrize("cone", [mujoco.mjtCone.mjCONE_PYRAMIDAL, mujoco.mjtCone.mjCONE_ELLIPTIC])
+def test_a_box_that_slides_as_soon_as_it_touches_is_said_to_and_never_faster_than_it_is(cone: int) -> None:
+    model = plane('type="box" size=".1 .1 .02" pos="0 0 -.01" mass="1"', speed="2 0 0 0 0 0")
+    model.opt.cone, model.geom_friction[:, 0] = cone, 0.3
+    slides = [entry.event for entry in follow(model, 0.4).log if entry.kind is EventKind.SLIP_BEGIN]
+    assert slides
+    for slide in slides:
+        assert isinstance(slide, MotionEvent)
+        assert ", soon after it touched. " in slide.why
+        assert "friction use reached 1" not in slide.why
+        # A sample in 20 ms; it turns a little, and pyramids throw it up.
+        assert slide.speed < 2.1
+
+
 @pytest.mark.parametrize(
     ("geom", "x", "speed", "kind"),
     [

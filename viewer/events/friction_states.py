@@ -441,7 +441,9 @@ class FrictionStates:
             return
         motion.distance = float(values[-1, PATH] - lasting.origin[4])
         first = int(np.searchsorted(block.times, motion.begin))
-        steps = np.diff(values[first:, PATH]) / self._interval
+        # A pair that left the list in between has moved in more than one interval.
+        rows = first + np.flatnonzero(block.touching[first : row + 1, lasting.column])
+        steps = np.diff(values[rows, PATH]) / (np.diff(rows) * self._interval)
         motion.speed = max(motion.speed, float(steps.max(initial=0.0)))
 
     def _record(self, block: Block, rows: Rows, slides: Mask, creeping: Mask) -> None:
