@@ -91,7 +91,7 @@ def test_the_table_sets_the_styles_side_by_side(scene: Path, capfd: pytest.Captu
     output = capfd.readouterr()
     assert output.err == ""
     lines = output.out.splitlines()
-    assert "  MotrixSim takes it (verified)" in lines
+    assert "  MotrixSim reads it (verified)" in lines
     start = lines.index("taken: geom floor × geom box")
     rows = [line.split("]", 1)[1].split("   ") for line in lines[start : start + 60] if line.startswith("    [")][:52]
     cells = [[cell.strip() for cell in row if cell.strip()] for row in rows]

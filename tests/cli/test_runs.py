@@ -80,7 +80,7 @@ def test_events_and_pictures_of_a_log(tmp_path: Path, capsys: pytest.CaptureFixt
     [
         (["--save-run", "{tmp}/run.npz"], "a run is saved as .cvrun"),
         (["--save-run", "{tmp}/none/run.cvrun"], "there is no folder"),
-        (["--period", "0.1"], "--period is for a log"),
+        (["--period", "0.1"], "--period needs a log"),
         (["--log", "{tmp}/a.npz", "--control", "walk.py"], "leave out --control"),
         (["--log", "{tmp}/a.npz", "--vary", "friction=0.5:1"], "leave out --vary"),
     ],

@@ -309,7 +309,7 @@ def test_bad_logs_are_one_line_and_exit_code_2(
         assert words in said, (words, said)
         assert "\n" not in said
     for more, words in {
-        ("--episode", "0"): "--episode is for a log",
+        ("--episode", "0"): "--episode needs a log",
         ("--log", str(tmp_path / "whole.npz"), "--engine", "motrix"): "is shown by MuJoCo",
         ("--log", str(tmp_path / "whole.npz"), "--demo", "4"): "has no run '4'",
         ("--log", str(tmp_path / "whole.npz"), "--key", "0"): "leave out --key",

@@ -123,7 +123,7 @@ def test_what_cannot_be_opened_is_said_and_the_scene_stays(folder: Path) -> None
         (folder / "robots" / "third.xml").unlink()
         (folder / "robots").rmdir()
         ctx.item_double_click(f"{LIST}/**/###robots")
-        assert "cannot be read" in files.trouble or "does not exist" in files.trouble
+        assert "cannot read" in files.trouble or "does not exist" in files.trouble
         assert files.folder == folder
         ctx.item_click("//###files/hidden")
         assert ".hidden" in listed(window)

@@ -485,7 +485,7 @@ for number, damage in enumerate(damages, 1):
     settings.write_bytes(damage)
     (notice,) = open_window()
     kept = settings.with_name(f"window-damaged-{number:03d}.ini")
-    assert "settings and layout are the defaults" in notice and str(kept) in notice, notice
+    assert "the saved settings were damaged and are reset" in notice and str(kept) in notice, notice
     assert kept.read_bytes() == damage
 # What was saved instead is whole.
 assert open_window() == []
