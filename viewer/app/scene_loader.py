@@ -20,7 +20,7 @@ from ..settings import Options
 
 T = TypeVar("T")
 Engines = Sequence[Engine]
-"""Engine of a scene, and those whose runs are shown beside it."""
+"""Engine of a scene, followed by those of the runs beside."""
 Rebuild = Callable[[Sequence[SceneChange]], tuple[Engine, tuple[RefusedChange, ...]]]
 """Function that makes an engine of the same scene with changed sensors, and the changes that do not fit."""
 

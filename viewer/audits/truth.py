@@ -117,7 +117,7 @@ class Recording:
         )
 
     def drop(self, count: int) -> None:
-        """Forget the last steps."""
+        """Remove the last steps."""
         del self._steps[len(self._steps) - count :]
 
     def arrays(self) -> dict[str, Values]:

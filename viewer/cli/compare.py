@@ -303,7 +303,7 @@ def _bisect(arguments: argparse.Namespace, texts: Sequence[str]) -> int:
 
 
 def _controller(arguments: argparse.Namespace, failures: list[SceneError]) -> Any:
-    """Return what drives a run and changes its model before the start; `failures`: of --set, then."""
+    """Return the controller of a run, which may also change its model before the start; `failures`: errors of --set."""
     from ..compare.trials import change_start
     from ..engines.controller import Controller, no_control
     from ..mjmodel.model_changes import read_change

@@ -18,7 +18,7 @@ Control = Callable[[MjModel, MjData], object]
 _VIEWED = ("extent", "center", "meansize")
 """Statistics of a model that a scene declares for its picture."""
 _MASSES = ("body_mass", "body_inertia", "body_ipos", "body_iquat", "dof_armature", "qpos0")
-"""Arrays of a model from which others follow."""
+"""Arrays of a model from which MuJoCo computes others."""
 
 
 def no_control(model: MjModel, data: MjData) -> None:

@@ -157,7 +157,7 @@ class Origin:
     value: tuple[float, ...]
     """Components of the parameter that the contact has."""
     given: tuple[tuple[float, ...], tuple[float, ...]]
-    """Components that each side gives; for frictions one."""
+    """Number of components that each side has; one for frictions."""
     rule: Rule
     winner: int | None
     """Side that decides alone, 0 or 1; None if both do, or neither."""

@@ -22,7 +22,7 @@ _PAIRS_MAX = 20_000
 
 @dataclass(frozen=True)
 class TouchingPair:
-    """Two geoms with contacts between them."""
+    """Pair of geoms with contacts between them."""
 
     geoms: tuple[int, int]
     """Ids of the geoms, a static one first, so that forces act on the moving one; -1 for a flex."""
@@ -30,7 +30,7 @@ class TouchingPair:
     count: int
     """Contacts between them."""
     force: float
-    """Sum of their normal forces [N]."""
+    """Sum of the normal forces between the two geoms [N]."""
 
     @property
     def label(self) -> str:

@@ -252,7 +252,7 @@ def _fit_name(name: str, width: float, unit: float) -> tuple[list[str], int]:
 _GRID: Color = (255, 255, 255, 26)
 _ZERO: Color = (255, 255, 255, 64)
 _SHRINK = 0.4
-"""The axis shrinks when it needs less than this part of its length."""
+"""Part of its length below which an axis shrinks to the range that it needs."""
 _PLOT_MARK, _NUMBER = 5.0, 6.5
 """Size of a mark where a curve leaves the strip, and of the number beside it, by the curve's thickness."""
 

@@ -36,7 +36,7 @@ class TouchSample:
     force: Array
     """Output of an ideal device [N], of the same shape."""
     found: int
-    """Contacts of its body."""
+    """Number of contacts of the sensor's body."""
 
 
 def running_touches(session: Session) -> list[SceneTouch]:

@@ -396,7 +396,7 @@ class Session:
 
     @property
     def engines(self) -> list[Engine]:
-        """Engines of this run and of its twins."""
+        """Engines of this run and of the runs of the second engine beside it."""
         return [self.simulation.engine, *(run.engine for run in self.twins)]
 
     @property

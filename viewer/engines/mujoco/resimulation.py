@@ -218,7 +218,7 @@ class Resimulator:
         self._states.save(self._end)
 
     def continued_in(self, engine: SteppedEngine, versions: ModelVersions) -> "Resimulator":
-        """Return the same in another engine of the loop's model, from the next step on."""
+        """Return a resimulator on another engine of the loop's model that continues with the next step."""
         other = Resimulator(engine, self._rows, versions)
         other._row, other._waiting, other._version = self._row, self._waiting, self._version
         other.lost = self.lost

@@ -10,7 +10,7 @@ from ...settings import GizmoSettings
 from ..layer import DrawContext, Layer, LegendEntry
 
 _WIDTH = 1.5
-"""Shaft diameter, in those of a contact's force: a sum must not look like one of them."""
+"""Shaft diameter relative to that of a contact's force: a sum should not look like a single force."""
 _APART = 2.6
 """Distance of mass times acceleration from the other arrows, in shaft diameters."""
 
