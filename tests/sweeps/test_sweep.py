@@ -260,7 +260,7 @@ def test_a_full_disk_ends_with_one_line_and_loses_no_finished_run(tmp_path: Path
     folder = tmp_path / "disk" / "s"
     result = run_on_small_disk(tmp_path, 60_000, *command("sweep", *words, "-o", str(folder)))
     assert result.returncode == 1
-    assert "the disk is full; the runs that finished are kept" in result.stderr
+    assert "the disk is full; the finished runs are kept" in result.stderr
     assert "Traceback" not in result.stderr
     assert 0 < finished(folder) < 40
     assert sorted(path.name for path in folder.iterdir()) == [".runs", "sweep.json"]
