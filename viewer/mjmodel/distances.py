@@ -113,7 +113,7 @@ class PairDistances:
         return bool(self._crossing)
 
     def _clear(self, data: MjData, pairs: frozenset[int], in_contact: Mask) -> set[int]:
-        """Of some listed pairs, return those of which the list alone says that they stay on their side."""
+        """Return the listed pairs that, by the depths in the list alone, cannot have changed sides."""
         depths = zip(self.groups.pairs.tolist(), self.groups.depths(data).tolist(), strict=True)
         return {
             pair
