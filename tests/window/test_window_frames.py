@@ -46,9 +46,11 @@ def test_frame_k_shows_the_scene_at_its_time_exactly() -> None:
         assert shape == [480, 640, 3]
 
 
-def test_a_late_picture_has_all_of_its_curves() -> None:
-    """Also where no frame was drawn meanwhile."""
-    code = TIMES.replace("1.0, Fraction(30000, 1001), 2.0, 0.5", "0.05, Fraction(20), 1.0, 4.0")
+@pytest.mark.parametrize(("size", "panels"), [("width=1000, height=700", None), ("width=640, height=480", ["Plots"])])
+def test_a_late_picture_has_all_of_its_curves(size: str, panels: list[str] | None) -> None:
+    """Also where no frame was drawn meanwhile, and where panels have one drawer."""
+    code = TIMES.replace("width=640, height=480", size).replace("(app, schedule)", f"(app, schedule, {panels})")
+    code = code.replace("1.0, Fraction(30000, 1001), 2.0, 0.5", "0.05, Fraction(20), 1.0, 4.0")
     code += "print(json.dumps([app.session.history.curves.stop, app.session.history.last]))"
     result = subprocess.run(
         [sys.executable, "-c", code, "quadruped"], env=headless(), capture_output=True, text=True, check=True

@@ -74,6 +74,10 @@ class WindowFrames:
         if self._panels is not None:
             for dockable in params.docking_params.dockable_windows:
                 dockable.is_visible = dockable.label in self._panels
+            # Where panels have one drawer, the first of them is in it.
+            self._window.drawer = next(
+                (panel.title for panel in self._window.panels if panel.title in self._panels), None
+            )
         with opening_window(needs_display=False) as self._window.when_open:
             render.setup_from_runner_params(params)
         # With the parameters: the window lets go of them while it is closed.
