@@ -65,7 +65,7 @@ LIMBS = ("left", "right")
 JOINTS = tuple(f"{limb}_{name}" for limb in LIMBS for name in ("hip", "yaw", "knee", "ankle", "toe"))
 CONTROLLER = "GAIN = 0.5\n\n\ndef control(model, data):\n    data.ctrl[:] = 0\n"
 MOST_TRIES = 3
-SIZE = (1700, 1400)
+SIZE = (1700, 1900)
 """Large enough for everything to be in sight."""
 
 
@@ -96,8 +96,8 @@ def write_scene(path: Path, *, sensors: int, motors: bool = True) -> Path:
     return path
 
 
-def open_scene(path: Path, **options: Any) -> Window:
-    width, height = SIZE
+def open_scene(path: Path, size: tuple[int, int] = SIZE, **options: Any) -> Window:
+    width, height = size
     window = Window(open_application(Options(scene=path, width=width, height=height, quality=Quality.LOW, **options)))
     window.keeps_settings = False
     return window
@@ -226,6 +226,7 @@ def test_every_control_of_the_panels_is_used(monkeypatch: pytest.MonkeyPatch, tm
     walk(watch, open_scene(bare, paused=True), lambda person: person.use_all(SENSORS, CONTROLS))
     walk(watch, open_scene(bare, paused=True), use_plots_without_curves)
     walk(watch, open_scene(bare, paused=True, watch_all=False), use_empty)
+    walk(watch, open_scene(bare, size=(620, 900), paused=True), use_drawer)
     missing = {site for site in watch.known - watch.used_sites if not in_main_menu(site)}
     assert not watch.unexplained, watch.unexplained
     assert not missing, "not used: " + "\n".join(f"{site.file}:{site.line} {site.text}" for site in sorted(missing))
@@ -280,6 +281,7 @@ def use_panels(person: Person) -> None:
     touch.add(TouchDeclaration("extra", TouchType.FORCE, site="sole"))
     window.contents["Touch"].selected = "extra"
     person.use_all(TOUCH)
+    use_channels(person)
     use_findings(person)
     use_compare(person)
     # Dialogs and menus.
@@ -299,6 +301,35 @@ def use_panels(person: Person) -> None:
         # It may have gone three times before it was clicked, when scenes were opened.
         person.use_again("overlays", "Cancel")
     use_contact_menu(person)
+
+
+def use_channels(person: Person) -> None:
+    """A quantity of the model with the menu of its plot, measured data, and an episode that has ended."""
+    window, app = person.window, person.window.app
+    session = person.prepare()
+    session.paused = True
+    data = Path("data.csv")
+    data.write_text("time,raw\n" + "".join(f"{0.01 * row},{row % 7}\n" for row in range(50)))
+    app.measured.open(data)
+    wait(person.ctx, lambda: not app.measured.is_busy)
+    with patch.object(type(app.measured), "is_busy", True), patch.object(app.measured, "cancel"):
+        person.use_all(PLOTS)
+    person.use_again("channel_plots", "measured")
+    app.measured.cancel()
+    for _ in range(3):
+        session.model_channels.choose([next(iter(session.model_channels.quantities))])
+        window.dockable(PLOTS).focus_window_at_next_frame = True
+        wait(person.ctx, lambda: bool(window.contents[PLOTS].channel_places))
+        with drawing():
+            person.ctx.mouse_move_to_pos(next(iter(window.contents[PLOTS].channel_places.values())))
+            person.ctx.mouse_click(1)
+            person.ctx.yield_(2)
+        person.use_all()
+
+
+def use_drawer(person: Person) -> None:
+    """A window that is too narrow to dock panels: open the drawer, and choose a panel in it."""
+    person.use_all()
 
 
 def use_findings(person: Person) -> None:

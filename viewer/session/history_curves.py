@@ -60,8 +60,9 @@ class SignalCurves(ABC):
 
         All at once, which takes a tenth of the time of one after the other.
         """
-        rows = [[self._row(name, signal) for signal in signals] for name in names]
-        return self._curves.reduce(rows, max(start, self.first), stop, columns)
+        rows = [self._row(name, signal) for name in names for signal in signals]
+        shaped = np.array(rows, np.int64).reshape(len(names), len(signals))
+        return self._curves.reduce(shaped, max(start, self.first), stop, columns)
 
     def values(self, name: str, signal: Signal, start: int, stop: int) -> Values:
         """Return a signal at steps start to stop - 1, (n,)."""

@@ -32,6 +32,11 @@ def test_a_quantity_of_the_model_is_chosen_and_pauses_the_scene(tmp_path: Path) 
         ctx.yield_(2)
         channel = session.simulation.channels["joint position/trunk z"]
         assert len(channel) > 290
+        # Channels are shown also while every sensor is hidden.
+        session.visible = dict.fromkeys(session.visible, False)
+        ctx.yield_(3)
+        assert not window.guard.failures
+        session.visible = dict.fromkeys(session.visible, True)
         screenshot(ctx, tmp_path / "channels.png")
         # A click with the right button in its plot offers to pause at a value.
         plot = window.contents["Plots"]

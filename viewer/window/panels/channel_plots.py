@@ -161,6 +161,7 @@ def _show_menu(session: Session, channels: Sequence[Channel]) -> None:
     imgui.same_line()
     imgui.set_next_item_width(6 * em)
     _draft.limit = imgui.input_double("##limit", _draft.limit, 0.0, 0.0, "%.6g")[1]
+    ui.tooltip("Value at which the run pauses, in the unit of the channel")
     imgui.same_line()
     if ui.button("Add", "Pause at the first step at which the value passes the limit; Breakpoints in Events lists all"):
         session.add_limit(Limit(_draft.channel, _draft.limit, _draft.below))
