@@ -19,7 +19,7 @@ from contact_viewer.mjmodel.model_changes import read_change
 from contact_viewer.render.view import Pick
 from contact_viewer.scene_files.xml_edits import Edit
 from contact_viewer.session.session import Session
-from contact_viewer.settings import Options, Quality, Reduce, ValueAxis
+from contact_viewer.settings import Options, PlotSettings, Quality, Reduce, ValueAxis
 from contact_viewer.touch.declaration import TouchDeclaration
 from contact_viewer.touch.device import TouchType
 from contact_viewer.window.panels.events import Who
@@ -316,15 +316,26 @@ def use_channels(person: Person) -> None:
         person.use_all(PLOTS)
     person.use_again("channel_plots", "measured")
     app.measured.cancel()
+    # Few plots, so that none is below the edge of the panel.
+    session.settings.plots = PlotSettings()
     for _ in range(3):
+        for name in [*session.model_channels.chosen]:
+            session.model_channels.drop(name)
         session.model_channels.choose([next(iter(session.model_channels.quantities))])
         window.dockable(PLOTS).focus_window_at_next_frame = True
-        wait(person.ctx, lambda: bool(window.contents[PLOTS].channel_places))
-        with drawing():
-            person.ctx.mouse_move_to_pos(next(iter(window.contents[PLOTS].channel_places.values())))
-            person.ctx.mouse_click(1)
-            person.ctx.yield_(2)
+        person.ctx.yield_(3)
+        person.ctx.mouse_teleport_to_pos(next(iter(window.contents[PLOTS].channel_places.values())))
+        person.ctx.yield_(2)
+        person.ctx.mouse_down(1)
+        person.ctx.yield_(1)
+        person.ctx.mouse_up(1)
+        person.ctx.yield_(2)
         person.use_all()
+    session.simulation.keeps_episodes = True
+    for _ in range(2):
+        session.take_steps(20)
+        session.reset()
+    person.use_all()
 
 
 def use_drawer(person: Person) -> None:
