@@ -224,7 +224,7 @@ def random_batch(layout: ContactLayout, shape: tuple[int, ...], seed: int) -> Co
     slots, netforce = layout.slots, layout.reduce == "netforce"
     count = rng.integers(0, (1 if netforce else slots) + 1, size=shape)
     filled = count[..., np.newaxis] > np.arange(slots)
-    vectors = {
+    vectors: dict[str, Any] = {
         name: np.where(filled[..., np.newaxis], rng.normal(size=(*shape, slots, 3)), 0.0)
         for field, name in {
             "force": "force",
