@@ -1,13 +1,14 @@
 """Episodes of a user's loop in its window: what ended them, and what stays of each."""
 
 from pathlib import Path
+from time import monotonic, sleep
 from typing import Any
 
 import gymnasium
 import mujoco
 import numpy as np
 import pytest
-from contact_viewer import open_engine
+from contact_viewer import launch_passive, open_engine
 from contact_viewer.gymnasium import ContactViewer
 from contact_viewer.window.window import Window
 
@@ -94,6 +95,29 @@ def test_steps_before_an_explosion_stay_and_its_cause_is_named(tmp_path: Path, r
     assert "the velocity of box (joint root)" in notices[0]
     assert "0.500 s" in notices[0]
     assert "floor × box" in notices[0]
+
+
+@pytest.mark.parametrize("wait", [True, False])
+def test_a_loop_that_nobody_watches_goes_on_after_an_explosion(tmp_path: Path, wait: bool) -> None:
+    model = mujoco.MjModel.from_xml_string(BOX.format(reset="enable"))
+    data = mujoco.MjData(model)
+    with launch_passive(model, data, serve=True, wait=wait, every_step=True) as viewer:
+        for step in range(20):
+            if step == 10:
+                data.qvel[1] = 1e12
+            mujoco.mj_step(model, data)
+            viewer.sync()
+        until = monotonic() + 1.0
+        while monotonic() < until:
+            assert not viewer.is_paused
+            sleep(0.02)
+        for _ in range(30):
+            mujoco.mj_step(model, data)
+            viewer.sync()
+        viewer.save_run(tmp_path / "run.cvrun")
+    log = open_engine(tmp_path / "run.cvrun").log
+    assert log is not None
+    assert log.times[-1] == pytest.approx(data.time)
 
 
 def test_the_last_episodes_are_saved(tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 """Curves of bodies in scenes without contact sensors, against MuJoCo's own contact forces after every step."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -7,6 +8,7 @@ import mujoco
 import numpy as np
 import pytest
 from contact_viewer import open_engine
+from contact_viewer.engines.steps import StepBlock
 from contact_viewer.sensors.signals import Signal
 from contact_viewer.session.body_curves import BodyCurves
 from contact_viewer.session.layers import session_glyphs
@@ -69,6 +71,28 @@ def loads(model: Any, data: Any) -> dict[str, list[float]]:
 
 
 READ = (Signal.FOUND, Signal.MAGNITUDE, Signal.SLIP)
+
+
+def test_without_velocities_of_contacts_only_the_slip_is_unknown(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As with MuJoCo before 3.16, whose contact sensors have no velocities."""
+    groups = StepBlock.groups
+
+    def without_velocities(block: StepBlock) -> Any:
+        return [(*others, replace(batch, linvel=None, angvel=None)) for *others, batch in groups(block)]
+
+    monkeypatch.setattr(StepBlock, "groups", without_velocities)
+    session, curves = session_of(tmp_path)
+    with np.errstate(all="raise"):
+        for _ in range(60):
+            session.simulation.step()
+        curves.update()
+    for name in ("all contacts", "below"):
+        found, force, slip = (curves.values(name, signal, 0, 60) for signal in READ)
+        assert found.max() > 0
+        assert force.max() > 0
+        assert np.isnan(slip).all()
 
 
 def test_bodies_that_touch_have_curves_of_every_step(tmp_path: Path) -> None:

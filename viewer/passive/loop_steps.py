@@ -39,6 +39,11 @@ class LoopSteps(StepSource):
     def paused(self, paused: bool) -> None:
         self.loop.paused = paused
 
+    def stop(self) -> None:
+        # A loop that nobody watches would wait for ever.
+        if self.loop.is_watched():
+            self.paused = True
+
     @property
     def quiet(self) -> bool:
         return self.loop.quiet
@@ -124,7 +129,7 @@ class LoopSteps(StepSource):
         _pull(loop, simulation, player.view)
         self._done = perf_counter()
         if trouble:
-            self.paused = True
+            self.stop()
             raise UnstableError(trouble, "this is the last step before")
 
     def observe_next(self, simulation: Simulation) -> ArrivedStep | None:

@@ -180,7 +180,7 @@ def _apply(window: Window, loop: LoopConnection, message: Message) -> None:
         )
         text = f"the positions of environment{'s' * (len(bad) > 1)} {names} are no numbers any more"
         window.app.notices.add(text, warning=True)
-        window.app.session.paused = True
+        window.app.session.source.stop()
     if "show" in message:
         _show(window, loop, message["show"])
     view = window.app.session.view
@@ -199,36 +199,39 @@ def _save_run(app: Application, loop: LoopConnection, path: str, episodes: int) 
     def answer(error: str = "", steps: tuple[int, int, int] | None = None) -> None:
         loop.link.send({"run": {"path": path, "error": error, "steps": steps}})
 
+    def refuse(error: Exception) -> None:
+        answer(str(error) if isinstance(error, SceneError) else f"{path}: the run could not be saved ({error!r})")
+
     def write(savers: list[RunSaver]) -> None:
         saver = savers[0]
         try:
             for each in savers[::-1]:
                 each.write()
         except Exception as error:
-            answer(str(error) if isinstance(error, SceneError) else f"{path}: the run could not be saved ({error!r})")
+            refuse(error)
         else:
             answer(steps=(saver.steps, lost, saver.forgotten))
 
     simulation, history = app.session.simulation, app.session.simulation.history
     source = cast(LoopSteps, simulation.source)
     shown = None if history is None or history.at_end else history.current
-    for _ in range(_TRIES):
-        while source.observe_next(simulation) is not None:
-            pass
-        if not loop.arrivals.waiting:
-            break
-    if shown is not None:
-        simulation.go_to(shown)
-    lost = loop.arrivals.lost
     target, changes = Path(path), tuple(change.to_json() for change in app.sensor_edits.changes)
-    before = list(simulation.episodes)[::-1][: episodes - 1]
     try:
+        for _ in range(_TRIES):
+            while source.observe_next(simulation) is not None:
+                pass
+            if not loop.arrivals.waiting:
+                break
+        if shown is not None:
+            simulation.go_to(shown)
+        lost = loop.arrivals.lost
+        before = list(simulation.episodes)[::-1][: episodes - 1]
         savers = [RunSaver(simulation, path, changes)]
         for each in before:
             name = target.with_name(f"{target.stem}.episode{each.number}{target.suffix}")
             savers.append(RunSaver(simulation, name, changes, each))
-    except SceneError as error:
-        answer(str(error))
+    except Exception as error:
+        refuse(error)
     else:
         threading.Thread(target=write, args=(savers,), name="save run").start()
 

@@ -144,9 +144,10 @@ class BodyCurves(SignalCurves):
             assert used.pos is not None
             assert used.dist is not None
             assert used.normal is not None
-            assert used.linvel is not None
             force, force_world = used.force[used.filled], np.asarray(used.force_world)[used.filled]
-            dist, slip = used.dist[used.filled], np.hypot(*used.linvel[used.filled][:, 1:].T)
+            dist = used.dist[used.filled]
+            # Before MuJoCo 3.16 contact sensors have no velocities.
+            slip = np.full(len(dist), np.nan) if used.linvel is None else np.hypot(*used.linvel[used.filled][:, 1:].T)
             reported = ReportedContacts(steps, used.pos[used.filled], dist, used.normal[used.filled])
             everywhere = np.ones(len(self._geom_bodies), bool)
             geoms = ListedContacts(block.lists).geoms(reported, [(np.arange(len(steps)), everywhere, everywhere)])
@@ -198,6 +199,7 @@ class BodyCurves(SignalCurves):
         put(Signal.MAGNITUDE, np.sqrt(sum(total(each) ** 2 for each in loads.force.T)))
         nearest, fastest = np.full(len(keys), np.inf), np.full(len(keys), -np.inf)
         np.minimum.at(nearest, place, loads.dist)
-        np.maximum.at(fastest, place, loads.slip)
+        with np.errstate(invalid="ignore"):
+            np.maximum.at(fastest, place, loads.slip)
         put(Signal.DISTANCE, nearest)
         put(Signal.SLIP, fastest)

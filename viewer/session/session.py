@@ -608,5 +608,5 @@ class Session:
         except (UnstableError, EngineError) as error:
             trouble = str(error)
         if trouble is not None:
-            self.paused = True
+            self.source.stop()
             self.trouble = trouble

@@ -138,6 +138,10 @@ class StepSource:
     def paused(self, paused: bool) -> None:
         self._paused = paused
 
+    def stop(self) -> None:
+        """Pause because a step failed."""
+        self.paused = True
+
     @property
     def quiet(self) -> bool:
         """True if no step will come until the user does something."""

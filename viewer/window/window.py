@@ -222,7 +222,7 @@ class Window(Shell):
         session = self.app.session
         name = session.source.name or (session.engine.path.name if session.engine.path is not None else "")
         if not self.guard.attempt(f"This step of {name}" if name else "This step", self._advance_scene):
-            session.paused = True
+            session.source.stop()
 
     def _advance_scene(self) -> None:
         """Advance the simulation, or switch to the scene that was opened meanwhile."""
