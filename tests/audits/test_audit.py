@@ -7,6 +7,7 @@ import subprocess
 import sys
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import contact_viewer
@@ -14,6 +15,7 @@ import mujoco
 import numpy as np
 import pytest
 from contact_viewer import SceneError
+from contact_viewer.audits import audit as audits
 from contact_viewer.audits.situations import Stage
 from contact_viewer.cli import main
 from contact_viewer.engines.registry import open_engine
@@ -80,6 +82,103 @@ def test_number_of_another_body_is_told_from_its_parent(shift: int, cause: str) 
 
     report = contact_viewer.audit(load, make_model(BIPED), "force", of=["left_foot"])
     assert [finding.cause for finding in report.findings] == [cause], str(report)
+
+
+def _loads(model: Any, data: Any) -> Any:
+    """Return the sum of normal forces between each foot and the floor."""
+    total, force = np.zeros(2), np.zeros(6)
+    for number, contact in enumerate(data.contact):
+        for k, name in enumerate(("left_foot", "right_foot")):
+            if {"floor", name} == {model.geom(each).name for each in contact.geom}:
+                mujoco.mj_contactForce(model, data, number, force)
+                total[k] += force[0]
+    return total
+
+
+@pytest.mark.parametrize("level", [7.0, 7.5])
+def test_a_small_share_of_the_load_is_a_sane_threshold(level: float) -> None:
+    report = contact_viewer.audit(lambda sensordata: sensordata[:, [1, 14, 27, 40]] > level, "quadruped", "contact")
+    assert report.ok, str(report)
+    (note,) = report.notes
+    assert abs(_level(note) / level - 1) < 0.02, note
+
+
+@pytest.mark.parametrize("level", [15.0, 30.0, 100.0])
+def test_a_threshold_that_is_too_high_is_printed(level: float) -> None:
+    def heavy(model: Any, data: Any) -> Any:
+        return _loads(model, data) > level
+
+    (finding,) = contact_viewer.audit(heavy, make_model(BIPED), "contact", **FEET).findings
+    assert finding.cause == "threshold"
+    assert abs(_level(finding.text) / level - 1) < 0.02, finding
+
+
+def _level(text: str) -> float:
+    """Return the threshold that a text names [N]."""
+    found = re.search(r"becomes true at ([\d.]+) N", text)
+    assert found is not None, text
+    return float(found[1])
+
+
+def _in_list(model: Any, data: Any) -> Any:
+    return [(data.contact.geom == model.geom(name).id).any() for name in ("left_foot", "right_foot")]
+
+
+def _overlaps(model: Any, data: Any) -> Any:
+    near = data.contact.geom[data.contact.dist <= 0]
+    return [(near == model.geom(name).id).any() for name in ("left_foot", "right_foot")]
+
+
+class Released:
+    """Contact that ends four steps after its force does."""
+
+    def __init__(self) -> None:
+        self.left = np.zeros(2, int)
+
+    def __call__(self, model: Any, data: Any) -> Any:
+        self.left = np.where(_loads(model, data) > 1.0, 5, np.maximum(self.left - 1, 0))
+        return self.left > 0
+
+
+@pytest.mark.parametrize("against", [None, "any"])
+@pytest.mark.parametrize("single", [False, True])
+def test_contacts_without_force_are_not_touching(against: str | None, single: bool) -> None:
+    model = make_model(BIPED, 'margin=".01"')
+
+    def any_listed(model: Any, data: Any) -> Any:
+        return any(_in_list(model, data))
+
+    term = any_listed if single else _in_list
+    (finding,) = contact_viewer.audit(term, model, "contact", against=against, **FEET).findings
+    assert finding.cause == "listed"
+    stage = Stage(model)
+    (situation,) = [each for each in stage.situations() if each.name == finding.situation]
+    for step, _ in enumerate(stage.run(situation), 1):
+        if step == finding.step:
+            assert any(_in_list(model, stage.data))
+            assert _loads(model, stage.data).min() == 0
+            break
+    else:
+        pytest.fail("the situation has no such step")
+    # Without a margin, geoms of contacts that have force overlap.
+    assert contact_viewer.audit(_overlaps, make_model(BIPED), "contact", against=against, **FEET).ok
+    for right in (lambda model, data: _loads(model, data) > 1.0, Released):
+        report = contact_viewer.audit(right, model, "contact", against=against, **FEET)
+        assert report.ok, str(report)
+
+
+def test_an_error_of_the_audit_is_not_blamed_on_the_term(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: Any) -> None:
+        raise ValueError("two\nlines")
+
+    (tmp_path / "terms.py").write_text("def contact(data):\n    return [True]\n")
+    monkeypatch.setattr(audits, "_audit", fail)
+    replies: list[Any] = []
+    request = {"folder": ".", "term": f"{tmp_path}/terms.py:contact", "model": "quadruped", "options": {}}
+    monkeypatch.setattr(audits, "as_model", lambda path: None)
+    audits._work(SimpleNamespace(request=request, reply=replies.append))  # type: ignore[arg-type]
+    (reply,) = replies
+    assert re.fullmatch(r"the audit itself failed at test_audit\.py:\d+, not your code: .*two lines.*", reply["error"])
 
 
 class Late:

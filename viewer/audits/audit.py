@@ -4,6 +4,7 @@ import json
 import shlex
 import tempfile
 import time
+import traceback
 from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass, field, replace
@@ -312,6 +313,15 @@ def _work(job: Job) -> None:
         job.reply(_audit(term, as_model(path), path, request["options"]).to_json())
     except SceneError as error:
         job.reply({"error": str(error)})
+    except MemoryError:
+        # The process is ended for it, with a line of its own.
+        raise
+    except Exception as error:
+        # The user's code runs guarded, and its errors are lines already.
+        last = traceback.extract_tb(error.__traceback__)[-1]
+        where = f"{Path(last.filename).name}:{last.lineno}"
+        message = " ".join(f"{type(error).__name__}: {error}".split())
+        job.reply({"error": f"the audit itself failed at {where}, not your code: {message}; please report it as a bug"})
 
 
 def _without_nan(value: Any) -> Any:

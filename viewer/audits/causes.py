@@ -93,7 +93,7 @@ class Judgement:
     notes: list[str] = field(default_factory=list)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Signal:
     """A wrong quantity that may explain a term."""
 

@@ -25,6 +25,10 @@ from .truth import Mask, Values
 _OPPOSING, _ASIDE = -0.7, -0.1
 """Cosine between the pushes of two fingers: of a clear grasp at most, of clearly none at least."""
 _SMALL = 1e-9
+_LISTS = ("contact list: geoms", "contact list: count")
+"""Values that say which contacts are in the list, and nothing else about them."""
+_SANE = 0.25
+"""Share of the typical force up to which a threshold is a matter of choice."""
 
 
 class ContactJudge(Judge):
@@ -42,6 +46,8 @@ class ContactJudge(Judge):
     def masks(self) -> tuple[Mask, Mask]:
         """Return True for steps with clear contact, and for steps clearly without, (n, targets) each."""
         physics = np.linalg.norm(self.e.physics["force"], axis=-1)
+        # Touching, or within the margin, without force: neither clear contact nor clearly none.
+        self.idle = self.truth["listed"] & (physics == 0).all(axis=1)
         on = (physics > self.high).all(axis=1)
         off = (physics == 0).all(axis=1) & ~self.e.physics["touching"].any(axis=1)
         return on, off
@@ -51,15 +57,16 @@ class ContactJudge(Judge):
         pressed = self.size
         if out.shape[1] == 1 and len(self.names) > 1:
             ways = {
-                "any": (on.any(axis=1), off.all(axis=1), pressed.max(axis=1)),
-                "all": (on.all(axis=1), off.any(axis=1), pressed.min(axis=1)),
+                "any": (on.any(axis=1), off.all(axis=1), pressed.max(axis=1), self.idle.any(axis=1)),
+                "all": (on.all(axis=1), off.any(axis=1), pressed.min(axis=1), self.idle.all(axis=1)),
             }
-            scores = {way: self.mistakes(out[:, 0], a, b)[0].mean() for way, (a, b, _) in ways.items()}
+            scores = {way: self.mistakes(out[:, 0], a, b)[0].mean() for way, (a, b, *_) in ways.items()}
             way = min(scores, key=lambda each: scores[each])
             self.result.notes.append(
                 f"one output for {len(self.names)} targets: true if {way} of {', '.join(self.names)} touch"
             )
-            on, off, pressed = (each[:, np.newaxis] for each in ways[way])
+            on, off, pressed, self.idle = (each[:, np.newaxis] for each in ways[way])
+            self.idle &= pressed == 0
             self.names = (f"{way} of {', '.join(self.names)}",)
             self.compare(out, on, off, pressed, single=True)
         else:
@@ -106,6 +113,8 @@ class ContactJudge(Judge):
             )
         if bad:
             self.explain(bad, out, on, off, pressed, wrong, single)
+        if not self.result.findings and self.role != "grasp":
+            self.listed_idle(out, off, single)
 
     def table(self, k: int, out: Mask, on: Mask, off: Mask) -> None:
         for number, block in enumerate(self.e.blocks()):
@@ -174,16 +183,14 @@ class ContactJudge(Judge):
             return self.find(
                 "sign", "it is never true; with the opposite sign of the force it would be right.", bad, anywhere
             )
-        strict = [k for k in bad if true_fit[k][0] <= EXPLAINED and not true_fit[k][2] and true_fit[k][1] > self.high]
-        if len(strict) == len(bad):
-            level = np.mean([true_fit[k][1] for k in bad])
+        level = self.threshold(bad, out, pressed, single)
+        if level is not None:
             typical = np.median(pressed[pressed > self.high])
-            return self.find(
-                "threshold",
-                f"it becomes true at {level:.3g} N, and a typical contact has {typical:.3g} N.",
-                bad,
-                anywhere,
-            )
+            text = f"it becomes true at {level:.3g} N, and a typical contact has {typical:.3g} N"
+            if level < _SANE * typical:
+                self.result.notes.append(text)
+                return None
+            return self.find("threshold", f"{text}.", bad, anywhere)
         if self.after_contact(bad, out, on, off, wrong):
             return None
         found = self.read_cause(bad, lambda k: [k])
@@ -194,6 +201,18 @@ class ContactJudge(Judge):
         if not single and self.explained_by_signals(bad, out, true_fit, wrong, anywhere):
             return None
         return self.symptom(bad, out, on, off, wrong)
+
+    def threshold(self, bad: list[int], out: Mask, pressed: Values, single: bool) -> float | None:
+        """Return the force above which outputs are true [N], if it is clear contact; None if none explains them."""
+        sources = [pressed] if single else [pressed, self.truth["normal"]]
+        fits = [[(k, fit(out[:, k], source[:, k]), source[:, k]) for k in bad] for source in sources]
+        best = min(fits, key=lambda each: sum(error for _, (error, _, _), _ in each))
+        if any(error > EXPLAINED or below or level <= self.high for _, (error, level, below), _ in best):
+            return None
+        # Each output brackets the threshold; together they do so more closely.
+        low = max(force[~out[:, k]].max() for k, _, force in best)
+        high = min(force[out[:, k]].min() for k, _, force in best)
+        return float((low + high) / 2 if low <= high else np.mean([level for _, (_, level, _), _ in best]))
 
     def mirror_fits(self, k: int, out: Mask) -> bool:
         """Return True for a term that is never true, and right where all forces have the opposite sign."""
@@ -269,8 +288,8 @@ class ContactJudge(Judge):
                 continue
             kinds = {signal.cause for _, signal in good}
             best = min(good, key=lambda each: each[0])
-            rivals = [signal for error, signal in good if (signal.cause, signal.key) != (best[1].cause, best[1].key)]
-            if rivals and len(kinds) > 1 and best[0] > 0.2 * min(error for error, signal in good if signal in rivals):
+            rivals = [error for error, signal in good if (signal.cause, signal.key) != (best[1].cause, best[1].key)]
+            if rivals and len(kinds) > 1 and best[0] > 0.2 * min(rivals):
                 return False
             chosen[k] = best[1]
         causes = {signal.cause for signal in chosen.values()}
@@ -319,6 +338,38 @@ class ContactJudge(Judge):
             np.any([wrong[k] for k in bad], axis=0),
         )
         return True
+
+    def listed_idle(self, out: Mask, off: Mask, single: bool) -> None:
+        """Find a boolean that asks whether a contact is in the list, not whether it has force: it is true as long as
+        contacts without force last."""
+        names = [read.name for read in self.reads if is_contact(read)]
+        if not names or not all(name.startswith(_LISTS) or name.endswith(".found") for name in names):
+            return
+        alone = self.truth["elsewhere"] == 0
+        if single:
+            alone = alone.all(axis=1, keepdims=True)
+        shown, wrong, longest = [], np.zeros(len(out), bool), 0
+        for k in range(out.shape[1]):
+            here = self.idle[:, k] & alone[:, k]
+            # Overlapping geoms have no force for some steps whenever they part fast; that alone is no error.
+            runs = [(b.start + start, b.start + stop) for b in self.e.blocks() for start, stop in runs_of(here[b])]
+            runs = [(start, stop) for start, stop in runs if stop - start >= FEW]
+            idle = np.zeros(len(out), bool)
+            for start, stop in runs:
+                idle[start:stop] = True
+            away = self.core(off[:, k] & alone[:, k])
+            if runs and share_of(out[:, k], idle) > 0.95 and share_of(out[:, k], away) <= 0.02:
+                shown.append(k)
+                wrong |= idle
+                longest = max(longest, *(stop - start for start, stop in runs))
+        if shown:
+            self.find(
+                "listed",
+                f"it is true in {int(wrong.sum())} steps in which a contact is in the list and no force acts, "
+                f"up to {longest} on end ({1e3 * longest * self.e.control_dt:.3g} ms).",
+                shown,
+                wrong,
+            )
 
     def elsewhere(self, bad: list[int], out: Mask, on: Mask, off: Mask, wrong: list[Mask], single: bool) -> bool:
         """Find a boolean that is wrong exactly while the target touches other objects."""
