@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 from contact_viewer import SceneError
 from contact_viewer.audits import audit as audits
+from contact_viewer.audits.contact_rules import ContactJudge
 from contact_viewer.audits.situations import Stage
 from contact_viewer.cli import main
 from contact_viewer.engines.registry import open_engine
@@ -111,6 +112,16 @@ def test_a_threshold_that_is_too_high_is_printed(level: float) -> None:
     (finding,) = contact_viewer.audit(heavy, make_model(BIPED), "contact", **FEET).findings
     assert finding.cause == "threshold"
     assert abs(_level(finding.text) / level - 1) < 0.02, finding
+
+
+def test_several_wrong_signals_may_explain_a_term(monkeypatch: pytest.MonkeyPatch) -> None:
+    def heavy(model: Any, data: Any) -> Any:
+        return _loads(model, data) > 100.0
+
+    # Left to the rule of wrong signals, of which torques and tangential forces fit alike.
+    monkeypatch.setattr(ContactJudge, "threshold", lambda *_: None, raising=False)
+    (finding,) = contact_viewer.audit(heavy, make_model(BIPED), "contact", **FEET).findings
+    assert finding.outputs == ("left", "right")
 
 
 def _level(text: str) -> float:
