@@ -1,1 +1,1 @@
-"""Actions of a user, without a toolkit: open and reload scenes, edit sensors, record."""
+"""Actions of a user, without a GUI toolkit: open and reload scenes, edit sensors, record."""

@@ -1,4 +1,4 @@
-"""The application as one object without a toolkit, with everything that a user can do; a window draws it."""
+"""Application without a GUI toolkit, with everything that a user can do; a window draws it."""
 
 import gc
 import os
@@ -43,9 +43,9 @@ _RECENT_MAX = 10
 _COMMON_NAMES = ("scene", "model", "robot", "main", "world")
 """Stems of scene files that many robots share."""
 _HISTORY_SLACK = 0.5
-"""Loss of history that is not worth a notice [s]."""
+"""Longest loss of history without a notice [s]."""
 PHYSICS_BUDGET = 0.025
-"""Longest that physics may hold up a frame [s]."""
+"""Longest wall time of the physics in a frame [s]."""
 
 
 class Application:
@@ -74,7 +74,7 @@ class Application:
         """Contact sensors that were made or changed here; the scene is reloaded whenever they change."""
         self.loader = SceneLoader(options, self.sensor_edits)
         self.saved: list[Path] = []
-        """Completed files, oldest first; a front end that shows the window elsewhere sends them from here."""
+        """Completed files, oldest first; a front end with remote viewers sends them the files of this list."""
         self.recorder = Recorder(self.saved)
         self.run_saving = RunSaving()
         self.keyframes = Keyframes(self.sensor_edits)
@@ -83,7 +83,7 @@ class Application:
         self.beside = RunsBeside(self.session, self.notices, self.sensor_edits, self.controllers, watches)
         """Runs and branches beside the one that is shown, and their comparison."""
         self.cures = CureSearch(options)
-        """Search for the smallest changes of the open scene that avoid something."""
+        """Search for the smallest changes of the open scene that avoid given conditions."""
         self.measured = MeasuredData(self.notices)
         """Measured data beside the open run."""
         self.findings = Findings(self.sensor_edits)
@@ -132,7 +132,7 @@ class Application:
         return source.quiet and not busy
 
     def start(self, settings: ViewState | None = None) -> None:
-        """Begin with the scene, and with settings saved earlier."""
+        """Show the scene, with settings that were saved earlier."""
         if settings is not None:
             self.session.settings = settings
         self._begin_scene()
@@ -187,14 +187,14 @@ class Application:
         self.reload()
 
     def undo(self) -> None:
-        """Undo the last action: by hand since the last step, or on keyframes and sensors, in the file too."""
+        """Undo the last action: a change by hand since the last step, or of keyframes and sensors, in the file too."""
         undone = self.notices.attempt(self.undo_stack.undo)
         if undone is not None:
             self.notices.add(f"undone: {undone}")
 
     def show_all_contacts(self) -> ContactDeclaration | None:
         """Make a sensor of all contacts. Returns its declaration if the scene is reloaded with it; else None, and the
-        viewer computes it at once."""
+        viewer computes all contacts at once."""
         session = self.session
         if session.why_not(Change.SENSORS) is not None:
             session.watch_all()
@@ -206,7 +206,7 @@ class Application:
         return declaration
 
     def why_not_exclude(self, bodies: Sequence[str]) -> str | None:
-        """Return why two bodies cannot be excluded from collisions here, as a sentence; None if they can."""
+        """Return why contacts between two bodies cannot be excluded here, as a sentence; None if they can."""
         model = self.session.engine.model
         names = read_names(model, "body")
         if (reason := self.session.why_not(Change.PAIRS)) is not None:
@@ -232,7 +232,7 @@ class Application:
 
     @property
     def working_folder(self) -> Path:
-        """The program's working folder; after it was removed its former path, for messages."""
+        """Working folder of the program; if it was removed, its former path, for messages."""
         with suppress(FileNotFoundError):
             self._folder = Path.cwd()
         return self._folder
@@ -263,7 +263,7 @@ class Application:
         self._record(path, self.session.settings.record_last)
 
     def save_screenshot(self) -> None:
-        """Save the next frame as PNG: the scene, or the window if recordings show that."""
+        """Save the next frame as PNG: the scene, or the whole window if recordings show the panels."""
         with naming(self._recording_folder):
             path = self._free_path(".png")
             panels = self.session.settings.record_panels
@@ -316,7 +316,7 @@ class Application:
             self.notices.attempt(lambda: self.run_saving.start_page(session.simulation, target, edits, options))
 
     def _report_runs(self) -> None:
-        """Report a run that was saved, and once how exactly the shown one was re-simulated."""
+        """Report a saved run, and once how exactly the shown run was re-simulated."""
         if (saved := self.notices.attempt(self.run_saving.poll)) is not None:
             self.saved.append(saved[0])
             self.notices.add(saved[1])
@@ -326,7 +326,7 @@ class Application:
             self.notices.add("; ".join([source.summary(), *source.notes]), warning=source.exactness.first is not None)
 
     def _save_last_run(self) -> None:
-        """Complete a run that is being saved, and save the last one if the command line asks for it."""
+        """Complete a run that is being saved; save the last run too if the command line asks for it."""
         path = self.options.save_run if self.options is not None else None
         try:
             saved = self.run_saving.wait()
@@ -377,7 +377,7 @@ class Application:
             raise errors[0]
 
     def _record(self, path: Path | None, last: float | None) -> None:
-        """Record from now on, or the last seconds."""
+        """Start a recording from now on, or of the last seconds of the history."""
         settings = self.session.settings
         size = self.recording_size
         with naming(self._recording_folder):
@@ -454,8 +454,8 @@ class Application:
         return True
 
     def go_on_with(self, entry: RunBeside) -> None:
-        """Let a branch replace the shown run: its steps become the past, and its values hold from now on. The run
-        before stays beside."""
+        """Replace the shown run by a branch: the branch's steps become the past, and its values hold from now on. The
+        replaced run stays beside."""
         before = self.session
         if (reason := before.why_not(Change.SCENE)) is not None:
             self.notices.add(reason, warning=True)

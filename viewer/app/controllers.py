@@ -11,7 +11,7 @@ from ..scene_files.file_watch import FileWatch, read_stamp
 from ..settings import Options
 
 _SLOW_CALLS = 200
-"""Calls over which the time of a controller is averaged."""
+"""Number of calls over which the time of a controller is averaged."""
 
 
 class Controllers:
@@ -19,7 +19,7 @@ class Controllers:
 
     def __init__(self, options: Options | None) -> None:
         self.file: ControllerFile | None = None
-        """File of the controller; None without one, and for a function of the user's own program."""
+        """File of the controller; None without a controller, and for a function of the user's own program."""
         self._beside_file: ControllerFile | None = None
         self._watch: FileWatch | None = None
         self._declared: dict[str, float] = {}
@@ -39,14 +39,14 @@ class Controllers:
 
     @classmethod
     def of(cls, engines: Sequence[Engine]) -> "Controllers":
-        """Return the controllers of engines that were opened with one each, such as those of a bundled scene."""
+        """Return the controllers of engines that were opened with a controller each, as for a bundled scene."""
         controllers, files = cls(None), [_file_of(engine) for engine in engines]
         if (file := files[0]) is not None:
             controllers.file, controllers._beside_file = file, next(filter(None, files[1:]), None) or file.copy()
         return controllers
 
     def load(self) -> tuple[Controller | None, Controller | None]:
-        """Return the controller and that of the second engine. Raises ControlError."""
+        """Return the controllers of the first and of the second engine. Raises ControlError."""
         if self.file is None or self._beside_file is None:
             controller = self._without_file
             return controller, None if controller is None else replace(controller)
@@ -60,11 +60,11 @@ class Controllers:
 
     @property
     def constants(self) -> dict[str, float]:
-        """Numbers of the file, by name; none without a file, and while the controller does not drive."""
+        """Constants of the controller's file, by name; empty without a file or while the controller is stopped."""
         return {} if self.file is None or not self.drives else dict(self.file.constants)
 
     def adopt(self, controller: Controller) -> None:
-        """Attach a controller that has constants to the shown run."""
+        """Use the file of a controller, and its constants, for the shown run."""
         if isinstance(controller.file, ControllerFile):
             self.file, self._declared = controller.file, {}
 
@@ -72,8 +72,7 @@ class Controllers:
         """Reload the file if it was saved: the state of the scene is kept, that of the controller starts again.
 
         Returns a message for the user, once. Raises ControlError if the file cannot be used; then the controller stays
-        as it
-        is. Call it once a frame.
+        as it is. Call it once a frame.
         """
         if self._watch is not None and self._watch.poll():
             controllers = list(self.load()[: len(engines)])
@@ -110,8 +109,8 @@ class Controllers:
                 _stop(engine)
 
     def continue_on(self, engines: Sequence[Engine], before: Sequence[Engine]) -> None:
-        """Let the controllers of engines drive the engines that replace them on the same scene; runs beside may be
-        new."""
+        """Let the controllers of engines drive the engines that replace them on the same scene. New engines of runs
+        beside get new controllers."""
         for engine, old in zip(engines, before, strict=False):
             engine.controller = old.controller
         for engine in engines[len(before) :]:
@@ -136,7 +135,7 @@ class Controllers:
                 file.set_constant(name, value)
 
     def _slow(self, engine: Engine) -> str | None:
-        """Return the reason if the controller keeps the scene from running in real time."""
+        """Return a message, once, if the controller is too slow for real time; else None."""
         controller = engine.controller
         if controller is None or self._told_slow:
             return None

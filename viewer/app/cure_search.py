@@ -13,10 +13,10 @@ from .controllers import Controllers
 
 
 class CureSearch:
-    """One search at a time, with its results."""
+    """Search for changes that help, one at a time, with its results."""
 
     def __init__(self, options: Options | None) -> None:
-        """Prepare searches. `options`: those of the launch, whose seed every run has."""
+        """Prepare searches. `options`: options of the launch; all runs use their seed."""
         self._options = options
         self._thread: threading.Thread | None = None
         self._ends = False
@@ -24,7 +24,7 @@ class CureSearch:
         self.cures: Cures | None = None
         """Results so far, or of the last search."""
         self.done, self.planned = 0, 0
-        """Runs so far, and runs that are known to be needed so far."""
+        """Number of finished runs, and number of runs that are known to be needed so far."""
         self.trouble = ""
         """Reason why the last search failed; empty if it did not."""
 
@@ -47,7 +47,7 @@ class CureSearch:
             self._path, self.cures, self.trouble = session.engine.path, None, ""
 
     def start(self, avoid: Sequence[str], seconds: float, session: Session, controllers: Controllers) -> None:
-        """Search for the smallest changes that avoid something in the first `seconds` of the scene's file."""
+        """Search for the smallest changes that avoid given conditions in the first `seconds` of the scene's file."""
         if self.is_running or session.engine.path is None:
             return
         given, file = self._options, controllers.file

@@ -1,4 +1,4 @@
-"""Checks the running scene: rules on the model in a thread, rules on a run in a process, and fixes with undo."""
+"""Check the running scene: rules on the model in a thread, rules on a run in a process, and fixes with undo."""
 
 import threading
 from collections.abc import Sequence

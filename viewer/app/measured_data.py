@@ -53,7 +53,7 @@ class MeasuredData:
         self._read(None)
 
     def choose(self, session: Session, sensor: str, column: str | None) -> None:
-        """Map another column to a sensor, or None; it is read and shown."""
+        """Map another column, or None, to a sensor; then read and show it."""
         self.mappings.pop(sensor, None)
         if column is None:
             session.simulation.live_channels.remove(f"{GROUP}/{sensor}")
@@ -119,7 +119,7 @@ class MeasuredData:
             self._thread = None
 
     def _read(self, names: list[str] | None) -> None:
-        """Read columns in a thread, or list them all."""
+        """Read the named columns in a thread; list all columns if `names` is None."""
         path = self.path
         assert path is not None
         self.close()
@@ -145,7 +145,7 @@ class MeasuredData:
         self._thread.start()
 
     def _show(self, session: Session, found: Alignment | None = None) -> None:
-        """Make channels of the curves: of mapped sensors, else of the first columns."""
+        """Make channels of the read columns: those of mapped sensors, else the first ones."""
         history, channels = session.simulation.live_history, session.simulation.live_channels
         if not self._curves:
             return

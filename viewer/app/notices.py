@@ -27,7 +27,7 @@ class Notice:
     offer: tuple[str, Callable[[], object]] | None = None
     """Label and action of the button beside the text."""
     since: float = field(default_factory=time.monotonic)
-    """Time at which it was added, on the monotonic clock [s]."""
+    """Time at which the notice was added, on the monotonic clock [s]."""
 
     @property
     def expired(self) -> bool:

@@ -78,7 +78,7 @@ class Retake:
 
 
 class Recorder:
-    """One recording at a time, and those that are being completed."""
+    """Recorder of one video at a time; earlier videos may still be being completed."""
 
     def __init__(self, saved: list[Path] | None = None) -> None:
         """Prepare recordings. `saved`: list to which the paths of completed files are added."""
@@ -91,16 +91,16 @@ class Recorder:
         self._closing = False
         self._screenshot: PartFile | None = None
         self._shot: tuple[Session, bool] | None = None
-        """Session of the screenshot, and whether it shows panels."""
+        """Session of the screenshot, and True if it shows panels."""
         self._size = (0, 0)
         self._overlay: Overlay | None = None
         self._retake: Retake | None = None
         self._usual: tuple[ViewState, GizmoSettings] | None = None
-        """Drawing settings from before the recording set its style, with their owner."""
+        """Settings of the window, and their gizmo settings from before the recording set its style."""
 
     @property
     def retaking(self) -> bool:
-        """True if the session replays its history for a recording: nothing else may move it."""
+        """True if the session replays its history for a recording: nothing else may change the shown step."""
         return self._retake is not None
 
     @property
@@ -233,7 +233,7 @@ class Recorder:
         return None
 
     def begin_closing(self) -> list[Path]:
-        """Stop recording; return once the files that take long to complete."""
+        """Stop recording; return, at the first call only, the files that take long to complete."""
         if self._closing:
             return []
         self._closing = True
@@ -242,7 +242,7 @@ class Recorder:
         return [writer.path for writer in self._completing if not writer.wait(deadline - monotonic())]
 
     def close(self) -> tuple[list[str], list[RecordingError]]:
-        """Complete all recordings; return messages about complete files, and the errors of others."""
+        """Complete all recordings; return messages about completed files, and the errors of failed ones."""
         if self._screenshot is not None:
             self._screenshot.discard()
             self._screenshot = None
@@ -319,7 +319,7 @@ class RunSaving:
         return self.wait() if self._saving is not None and self._saving.done() else None
 
     def wait(self) -> tuple[Path, str] | None:
-        """Wait for the end of saving, then return as `poll`."""
+        """Wait for the end of saving, then return the same as `poll`."""
         saving, path, self._saving = self._saving, self._path, None
         return None if saving is None or path is None else (path, saving.result())
 

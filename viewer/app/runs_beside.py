@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from ..scene_files.sensor_edits import SensorEdits
 
 _MOST = 8
-"""Most runs and branches that are kept: they share the memory of one history."""
+"""Largest number of runs and branches that are kept: they share the memory of one history."""
 _OTHER_ENGINE = 1e-3
 """Tolerance between two engines: they never agree in every bit."""
 _PAST = "the run before"
@@ -47,7 +47,7 @@ _PAST = "the run before"
 _LOOKS = 9
 """Number of past steps that are re-simulated to check that the model is still the same."""
 _SLICE, _PART = 0.012, 0.3
-"""Longest time of a frame for a comparison [s], and largest part of a longer frame."""
+"""Time that a comparison takes in a frame [s]; in longer frames, the part of the frame that it takes instead."""
 
 
 class Source(NamedTuple):
@@ -127,14 +127,14 @@ class RunBeside:
 
     run: Simulation
     text: str = ""
-    """Text that it was opened with; empty for a branch, and for the second engine of `--engine both`."""
+    """Name of the source, as the user gave it; empty for a branch, and for the second engine of `--engine both`."""
     changes: tuple[ModelChange, ...] = ()
     """Values that a branch changes."""
     is_branch: bool = False
     start: float = 0.0
     """Simulated time at which a branch begins [s]."""
     link: tuple[str, int] | None = None
-    """Sensor and number of the touchdown, from 1, that is shown together in both runs; None if the same time is."""
+    """Sensor and number, from 1, of the touchdown by which both runs are aligned; None to align them by time."""
     notes: tuple[str, ...] = ()
     """Limits of a branch, as sentences: inexact steps, inputs that do not react."""
     watch: FileWatch | None = field(default=None, repr=False)
@@ -145,7 +145,7 @@ class RunBeside:
 
 
 class RunsBeside:
-    """Runs and branches that can be shown beside the one of the session, one at a time, and their comparison."""
+    """Runs and branches that can be shown beside the session's run, one at a time, and their comparison."""
 
     def __init__(
         self,
@@ -163,12 +163,12 @@ class RunsBeside:
         self.shown: RunBeside | None = None
         """Run beside that is shown in the scene and in plots; None for none."""
         self.comparison: Comparison | None = None
-        """Comparison of the common steps, as far as it has come."""
+        """Comparison of the steps that both runs have, as far as it has progressed."""
         self.trouble = ""
         """Reason why there is no comparison; empty if there is one."""
         self.tolerance: float | None = None
-        """Largest difference that is ignored, as in `Judge`; None for bit for bit on one engine, `_OTHER_ENGINE` on
-        two."""
+        """Largest ignored difference, as in `Judge`; None to compare bit for bit on one engine, within `_OTHER_ENGINE`
+        on two."""
         self._opening: Opening[Engine] | None = None
         self._text = ""
         self._replaces: RunBeside | None = None
@@ -184,7 +184,7 @@ class RunsBeside:
     # What is there
 
     def attach(self, session: Session, controllers: Controllers, same: bool) -> None:
-        """Continue beside a session that has replaced the one before; `same`: True if it has the same scene."""
+        """Continue beside a session that replaces the previous one; `same`: True if both have the same scene."""
         self._session, self._controllers = session, controllers
         twins = [RunBeside(run) for run in session.twins]
         self.entries = [*twins, *(entry for entry in self.entries if entry.run.guest and same)]
@@ -243,7 +243,7 @@ class RunsBeside:
         self.entries[self.entries.index(entry)] = RunBeside(past, _PAST)
 
     def _distinct(self, entry: RunBeside) -> str:
-        """Return the name of an entry, with its start where another branch has the same."""
+        """Return the name of an entry, with its start time if another entry has the same name."""
         label, others = entry.run.label, {each.run.label for each in self.entries if each is not entry}
         if label in others and entry.is_branch:
             label = f"{label} from {entry.start:.3f} s"
@@ -353,7 +353,7 @@ class RunsBeside:
     # Comparing
 
     def want_comparison(self) -> None:
-        """Compare in the next frames, if this is called in each and there is no comparison yet."""
+        """Compare in the next frame if there is no comparison yet. Call it in every frame that shows a comparison."""
         self._wanted = True
 
     def jump(self) -> None:
@@ -434,7 +434,7 @@ class RunsBeside:
         return rows
 
     def drop_comparison(self) -> None:
-        """Drop the comparison, which is of other steps."""
+        """Drop the comparison, because it belongs to other steps."""
         self.comparison, self._work, self._sides, self._compared, self.trouble = None, None, None, (), ""
         self._jumps = False
 
@@ -465,7 +465,7 @@ class RunsBeside:
             self.trouble = str(error)
 
     def _go_on(self) -> None:
-        """Compare some steps."""
+        """Compare further steps, for the time that a frame allows."""
         assert self._work is not None
         assert self._sides is not None
         if any(side.is_stale for side in self._sides):
@@ -535,7 +535,7 @@ class RunsBeside:
         return {} if source.name or not source.continues_from_shown else self._controllers.constants
 
     def _follow(self, step: int, constants: Mapping[str, float]) -> Controller:
-        """Return a controller with changed constants whose state is that at a step of the past. Raises SceneError."""
+        """Return a controller with changed constants and its state at a past step. Raises SceneError."""
         known, controller = self.constants, self._controllers.another()
         for name in constants:
             if name not in known:
@@ -585,7 +585,7 @@ class RunsBeside:
             yield f"{inexact} past steps could not be re-simulated exactly: the branch is not exact there either."
 
     def _is_as_then(self, step: int) -> bool:
-        """Return True if some past steps after this one give the same results when re-simulated now."""
+        """Return True if a sample of the steps after a past step give the same results when re-simulated now."""
         history = self._session.history
         assert history is not None
         with visiting(self._session.simulation):

@@ -1,4 +1,4 @@
-"""Opens scenes while the running one continues: chosen by the user, or changed on disk."""
+"""Open scenes while the running one continues: chosen by the user, or changed on disk."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -68,7 +68,7 @@ class SceneLoader:
         self.cancel()
 
     def offer(self, engine: Engine) -> None:
-        """Show an engine of a user's loop next, and then one with the sensors that were made here."""
+        """Show an engine of a user's loop next, then one that is rebuilt with the sensors that were made here."""
         self._offered, self._tried_edits = [engine], (self._sensor_edits.state[0], ())
 
     def cancel(self) -> None:
@@ -158,7 +158,7 @@ class SceneLoader:
         return open_engines(scene.path, self.choice, self._envs), ()
 
     def _vary(self) -> Controller | None:
-        """Return the variation of a model before its first step, as when the scene was first opened."""
+        """Return a controller that varies a model before its first step, as when the scene was first opened."""
         controller = self._controller
         if controller is None:
             return None
@@ -167,7 +167,7 @@ class SceneLoader:
 
 def _result(opening: Opening[T]) -> T:
     """Return the result of an opening. Raises SceneError also if the file was replaced meanwhile, such as by a folder,
-    or its damage showed nowhere else."""
+    or has damage that no other check found."""
     try:
         return opening.result()
     except SceneError:
