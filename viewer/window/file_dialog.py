@@ -25,7 +25,7 @@ class Purpose(StrEnum):
     OPEN = "Open"
     """Choose a file that exists."""
     SAVE = "Save"
-    """Choose a file that may exist."""
+    """Choose a path to write to; the file may exist already."""
     FOLDER = "Choose"
     """Choose a folder that exists."""
 

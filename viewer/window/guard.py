@@ -10,7 +10,7 @@ from imgui_bundle import imgui, implot
 from ..app.notices import Notices
 
 _REPEAT = 30.0
-"""Time after which a failure that goes on is reported again [s]: a panel that fails does so in every frame."""
+"""Time after which a lasting failure is reported again [s]: a panel that fails does so in every frame."""
 _MOST_KEPT = 100
 
 
@@ -25,7 +25,7 @@ class Guard:
         """Newest errors, oldest first."""
 
     def part(self, name: str, draw: Callable[[], None]) -> Callable[[], None]:
-        """Return a guarded call that draws controls. ImGui windows, tables and the like that it leaves open are
+        """Return a guarded call that draws controls. ImGui windows and tables that a failure leaves open are
         closed."""
 
         def guarded() -> None:
@@ -65,7 +65,7 @@ class Guard:
         return True
 
     def report(self, name: str, error: Exception) -> None:
-        """Add a notice that a part of the window failed; not the same again within 30 s."""
+        """Add a notice that a part of the window failed, unless the same one was added in the last 30 s."""
         self.failures = [*self.failures, error][-_MOST_KEPT:]
         reason = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
         text = f"{name} failed; the simulation continues ({reason})"
@@ -76,8 +76,8 @@ class Guard:
 
 
 def _recover(state: imgui.internal.ErrorRecoveryState, window: imgui.internal.Window) -> None:
-    """Close what was opened in a window since a state was stored. Raises RuntimeError if there was something, unless
-    asserts are off."""
+    """Close ImGui's elements that were opened in a window since `state` was stored. Raises RuntimeError if there were
+    any, unless asserts are off."""
     # It would close the menu bar too, whose content is a part of the window.
     in_menu_bar, window.dc.menu_bar_appending = window.dc.menu_bar_appending, False
     try:
@@ -87,7 +87,7 @@ def _recover(state: imgui.internal.ErrorRecoveryState, window: imgui.internal.Wi
 
 
 def _close_plots() -> None:
-    """Close open plots, which ImGui's own recovery does not know."""
+    """Close open plots, which ImGui's own recovery does not close."""
     if implot.get_current_context() is None:
         return
     if implot.internal.get_current_plot() is not None:

@@ -180,7 +180,7 @@ _MOUSE = (
 
 
 def handle_keys(shell: Shell) -> None:
-    """Act on key presses, unless a text field or a dialog has the focus. Esc closes what is open first."""
+    """Act on key presses, unless a text field or a dialog has the focus. Esc first closes an open menu or dialog."""
     io = imgui.get_io()
     is_modal = imgui.internal.get_top_most_popup_modal() is not None
     # What has the keyboard's focus is closed by ImGui, a dialog is not.
@@ -197,7 +197,7 @@ def handle_keys(shell: Shell) -> None:
 
 
 def allow_keyboard() -> None:
-    """Turn on keyboard navigation of menus and panels; to be called once."""
+    """Turn on keyboard navigation of menus and panels. Call it once."""
     io = imgui.get_io()
     io.config_flags |= imgui.ConfigFlags_.nav_enable_keyboard.value
     io.config_nav_escape_clear_focus_window = True
@@ -217,7 +217,7 @@ def keep_keys() -> None:
 
 
 def _is_ours(key: imgui.Key) -> bool:
-    """Return True if a key is for the scene: it has not just moved through panels, or closed something there."""
+    """Return True if a key is for the scene: no panel or menu has used it to move the focus or to close something."""
     return key not in _MOVING_KEYS or imgui.internal.get_key_owner(key) == _owner()
 
 
@@ -233,7 +233,7 @@ def go_to_menus() -> None:
 
 
 def go_to_panel(shell: Shell, direction: int) -> None:
-    """Give the focus to the next panel, or with -1 to the one before, including tabs behind others."""
+    """Focus the next panel, or with -1 the previous one; tabs behind others are included."""
     titles = [panel.title for panel in shell.panels if shell.is_panel_shown(panel.title)]
     if shell.is_presenting or not titles:
         return

@@ -28,14 +28,14 @@ _DOCK = re.compile(
     r"(?: Pos=-?\d+,-?\d+ Size=[1-9]\d*,[1-9]\d*| SizeRef=\d+,\d+)(?P<split> Split=[XY])?(?: \w+=\w+)*"
 )
 _LEFT_PART, _RIGHT_PART, _BOTTOM_PART = 0.15, 0.20, 0.32
-"""Parts of the window that docked panels take at first, within the sizes below."""
+"""First width or height of each dock, as a part of the window's, within the sizes below."""
 _LEFT_SIZES, _RIGHT_SIZES, _BOTTOM_SIZES = (230.0, 300.0), (345.0, 460.0), (250.0, 420.0)
 """Smallest and largest size of each dock at first [px]: panels stay readable, and the scene keeps its room."""
 _LEAST_HEIGHT, _MOST_HEIGHT = 230.0, 0.5
-"""Height that panels keep in a window that was made smaller [px], and largest part of its height that they take."""
+"""Least height of docked panels in a window that was made smaller [px], and largest part of its height for them."""
 _SETTLED = 3
 _SMALL = 1100
-"""Width below which a window opens with a layout that is kept apart from that of larger ones [px]."""
+"""Width below which a window has a saved layout of its own, apart from that of larger windows [px]."""
 _BARS = 95.0
 """Height of menu bar, playback bar and status bar together [px]."""
 

@@ -17,13 +17,13 @@ import glfw  # isort: skip
 from ..app.application import Application
 
 _LAST_FRAMES = 3
-"""Frames that show the notice of what closing waits for."""
+"""Number of last frames, which show a notice of the files that closing waits for."""
 _LINGER = 1.0
 """Time for which frames are drawn after the last change [s]: tooltips appear late, and lists still scroll."""
 _LEAST_FRAMES = 8
 """Fewest frames after a change: a resized window needs some until everything is in its place."""
 _PERIOD = 0.1
-"""Longest time between two checks whether something has changed [s]; input wakes the window at once."""
+"""Longest time between two checks for changes [s]; input wakes the window at once."""
 
 
 class Idling:
@@ -31,9 +31,7 @@ class Idling:
 
     def __init__(self, app: Application, sleep: Callable[[float], bool] | None = None) -> None:
         """Watch an application. `sleep` waits for input for at most a time [s] and returns True if there was any; None
-        for
-        the input of the display.
-        """
+        to wait for the input of the display."""
         self._app = app
         self._sleep = sleep or _sleep
         self._seen: tuple[object, ...] = ()

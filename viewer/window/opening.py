@@ -36,7 +36,7 @@ _BACKGROUND = (0.125, 0.125, 0.125)
 
 
 class DisplayError(SceneError):
-    """There is no display, or it has no usable OpenGL."""
+    """Error of a window: there is no display, or it has no usable OpenGL."""
 
 
 def failed_window(error: RuntimeError) -> Exception:
@@ -113,8 +113,7 @@ def opening_window(
 
 
 def _handle_lost_display(when_lost: Callable[[], None]) -> None:
-    """Call `when_lost` if the display is lost. X11 then ends the program with a message of its own; this handler comes
-    first."""
+    """Set a handler that calls `when_lost` and exits if the display is lost, before X11 ends the program."""
     global _handler
     if sys.platform.startswith("linux") and os.environ.get("DISPLAY"):
         with suppress(OSError, AttributeError):
@@ -123,7 +122,7 @@ def _handle_lost_display(when_lost: Callable[[], None]) -> None:
 
 
 def _leave(when_lost: Callable[[], None]) -> int:
-    """Save what can be saved and exit at once: nothing can be drawn any more, and X11 does not allow its handler to
+    """Save what can be saved and exit at once: nothing can be drawn any more, and X11 does not allow a handler to
     return."""
     with suppress(Exception):
         when_lost()
@@ -144,7 +143,7 @@ def use_null_display() -> None:
 
 
 def focus() -> None:
-    """Give keyboard focus to the open window: without a display no window manager does."""
+    """Give keyboard focus to the open window: without a display there is no window manager to do so."""
     window = glfw_utils.glfw_window_hello_imgui()
     glfw.show_window(window)
     glfw.focus_window(window)

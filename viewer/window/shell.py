@@ -79,15 +79,15 @@ class Shell:
         self.quality = str(Quality.AUTO)
         """Rendering quality in use, low or high."""
         self.label_count = 0, 0
-        """Number of labels in the last frame, and number that there would be with room for all."""
+        """Number of labels in the last frame, and number of labels if there were room for all."""
         self.audience: Audience | None = None
         """Remote viewers, of a window without a display; None on a display. To be set before the window opens."""
         self._presented: dict[str, bool] | None = None
         """Panels to show after the presentation, as `_hide_all` returns them; None outside a presentation."""
         self._folded: dict[str, bool] | None = None
-        """Panels to dock once the window is wide enough, as `_hide_all` returns them; None while it is."""
+        """Panels to dock when a narrow window becomes wide, as `_hide_all` returns them; None in a wide window."""
         self._due_in_front: list[Any] = []
-        """Frames until panels are brought to the front, followed by their titles."""
+        """Number of frames until panels are brought to the front, and then the titles of these panels."""
         self.drawer: str | None = None
         """Title of the panel that a narrow window shows; None for none."""
         self.params: hello_imgui.RunnerParams | None = None
@@ -179,7 +179,7 @@ class Shell:
         return self.params is not None and self._presented is not None
 
     def toggle_presentation(self) -> None:
-        """Hide all panels, menu and status bar, or show those again that were hidden."""
+        """Hide all panels, menu and status bar, or show the hidden ones again."""
         assert self.params is not None
         window = self.params.imgui_window_params
         if self._presented is None:
@@ -210,7 +210,7 @@ class Shell:
             self._folded = self.drawer = None
 
     def _hide_all(self) -> dict[str, bool]:
-        """Hide all panels. Returns the titles of those that were shown: True for those in front of others."""
+        """Hide all panels. Returns the titles of the shown panels, with True for a panel in front of others."""
         assert self.params is not None
         docked = [each for each in self.params.docking_params.dockable_windows if each.is_visible]
         for each in docked:
@@ -250,7 +250,7 @@ class Shell:
         geometry.full_screen_mode = modes.full_monitor_work_area if windowed else modes.no_full_screen
 
     def leave(self) -> None:
-        """Close the window; a served one stays open for its other viewers, and only the one who asked is
+        """Close the window; a served one stays open for its other viewers, and only the viewer who asked is
         disconnected."""
         self.quit() if self.audience is None else self.audience.leave()
 
@@ -266,7 +266,7 @@ class Shell:
 
 
 class Dock(StrEnum):
-    """Dock of a panel at first."""
+    """Dock in which a panel is at first."""
 
     LEFT = "Left"
     LEFT_BELOW = "LeftBelow"

@@ -87,10 +87,8 @@ class Viewport:
         self.occupied = places[depths > 0] / scale + (self.rect[0], self.rect[1], 0.0)
 
     def free_place(self, name: str, rects: Sequence[Rect]) -> int:
-        """Return the index of the rectangle for an overlay that hides fewest moving geoms and contacts. The last one is
-        kept
-        until it has been covered for a while.
-        """
+        """Return the index of the rectangle where an overlay hides fewest moving geoms and contacts. It stays the same
+        until another rectangle has been better for a while."""
         now = time.monotonic()
         place, seen = self._places.get(name, (0, -np.inf))
         covered = [self._covered(rect) for rect in rects]
@@ -103,7 +101,7 @@ class Viewport:
         return place
 
     def _covered(self, rect: Rect) -> float:
-        """Return how much of the moving geoms and contacts a rectangle covers, from 0 to 2."""
+        """Return the part of the contacts that a rectangle covers plus that of the moving geoms, from 0 to 2."""
         x, y, radius = self.occupied.T
         height = self.rect[3] - self.rect[1]
         is_contact = radius == 0.0

@@ -61,7 +61,7 @@ class Window(Shell):
         self._body_menu = BodyMenu()
         self._profiler, self._drawer = Profiler(), Drawer()
         self._outdated = False
-        """True if the canvas still has the model of the scene before."""
+        """True if the canvas still has the model of the previous scene."""
         self._pointed: Highlight | None = None
         self.guard = Guard(app.notices)
         overlays: dict[str, Callable[[], None]] = {
@@ -151,7 +151,7 @@ class Window(Shell):
         self.canvas = None
 
     def _at_ends(self, call: Callable[[], None]) -> Callable[[], None]:
-        """Return a call for opening or closing, where an error ends the window and is raised once it is closed."""
+        """Return a guarded call for opening or closing: an error ends the window, and is raised once it is closed."""
 
         def guarded() -> None:
             try:

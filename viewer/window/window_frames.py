@@ -30,7 +30,7 @@ _CHUNK = 100
 
 
 class WindowFrames:
-    """Frames of a video of one window. The window is open while this context is."""
+    """Frames of a video of one window, as a context manager that keeps the window open."""
 
     def __init__(
         self,
@@ -98,7 +98,7 @@ class WindowFrames:
         return self._window.renderer
 
     def pictures(self, first: int = 0) -> Iterator[Picture | None]:
-        """Yield the frames from `first` on; None now and then where many steps lie before a frame.
+        """Yield the frames from `first` on; None now and then while many steps are simulated before a frame.
 
         Raises the error that ended the window.
         """
@@ -152,7 +152,7 @@ class _ScheduledPace(Pace):
     def __init__(self, schedule: Schedule) -> None:
         super().__init__(float(schedule.speed))
         self.taken = self.target = 0
-        """Steps since the start: those done, and those due."""
+        """Number of steps since the start: those done, and those due."""
 
     def advance(self, step: Callable[[int], None], timestep: float, budget: float) -> int:
         count, self.taken = self.target - self.taken, self.target
@@ -166,7 +166,7 @@ class _ScheduledPace(Pace):
 
 
 class _Camera(Audience):
-    """Keep the pixels of the last frame."""
+    """Stand-in for remote viewers that keeps the pixels of the last frame."""
 
     def __init__(self) -> None:
         self.picture: Picture | None = None

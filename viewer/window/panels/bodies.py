@@ -17,7 +17,7 @@ from .explanations import show_exclude_entries, show_forces
 
 _DIGITS = "-0000.000"
 _LONGEST = 28
-"""Most letters of a name that are shown."""
+"""Largest number of letters of a name that are shown."""
 _PAIRS = (
     ui.Heading("this body", "", "Body that exerts the force", left=True),
     ui.Heading("presses on", "", "Body that the force acts on; right-click to exclude the pair", left=True),

@@ -25,7 +25,7 @@ _LOW_LINES = 6.5
 _STRIP = 0.35
 """Half the height of the strip of a true/false channel, as a part of its row."""
 _MOST_SENSORS = 24
-"""Most sensors that the popup can give a measured column."""
+"""Largest number of sensors in the popup for measured data."""
 _CLICK = 3.0
 """Longest travel of the mouse in a click [px]."""
 
@@ -36,9 +36,9 @@ class Frame(NamedTuple):
     size: ImVec2
     start: implot.BoxedValue
     end: implot.BoxedValue
-    """Times at the ends of the axis [s]; ImPlot writes them."""
+    """Start and end of the time axis [s]; ImPlot writes them."""
     style: int
-    """Flags of ImPlot."""
+    """ImPlot's flags of the plots."""
 
 
 def show_channels(
@@ -59,7 +59,7 @@ def show_channels(
         settings: Settings of the value axis.
         frame: Size and time axis of the plot.
         now: Time of the values beside the names [s].
-        draw_over: Draws what all plots share, such as the cursor.
+        draw_over: Function that draws the marks of all plots, such as the cursor.
 
     Returns:
         True if the mouse is over the plot.
@@ -142,7 +142,7 @@ def _write_rows(channels: Sequence[Channel]) -> None:
 
 
 _draft = Limit("", 0.0)
-"""Limit that the menu edits."""
+"""Channel and value at which to pause, as edited in the menu."""
 
 
 def _show_menu(session: Session, channels: Sequence[Channel]) -> None:

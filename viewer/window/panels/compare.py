@@ -1,4 +1,4 @@
-"""Compare window: runs and branches beside the one that is shown, what differs first, and every sensor in both."""
+"""Compare window: runs and branches beside the shown run, the first difference, and every sensor in both."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -22,7 +22,7 @@ from .sensor_form import NameList
 
 _DIGITS = "-00000.000"
 _MOST_LINES = 12
-"""Most lines of one kind that are listed; the tooltip has more."""
+"""Largest number of listed lines of one kind; the tooltip has more."""
 _MOST_TOUCHDOWN = 9999
 _EMPTY = (
     "Compare this run with another one: open a scene, a saved run, a log or another engine, or branch here: "
@@ -407,7 +407,7 @@ def _sensor_row(row: Mapping[str, Any], shown: set[str]) -> None:
 
 
 def _details(row: Mapping[str, Any]) -> list[str]:
-    """Return all values of a sensor as lines, for this run and the one beside."""
+    """Return all values of a sensor as lines, for the shown run and the run beside."""
     lines = [f"{row['name']}: {row['label']}"]
     if row["a"] is None or row["b"] is None:
         return [*lines, row["unread"] or f"only {'beside' if row['a'] is None else 'in this run'}"]

@@ -33,7 +33,7 @@ _FLAGS = (
 )  # fmt: skip
 _SPANS = imgui.SelectableFlags_.span_all_columns | imgui.SelectableFlags_.allow_overlap
 _LONGEST = 28
-"""Most letters of a name that are shown."""
+"""Largest number of letters of a name that are shown."""
 
 
 class ContactColumn(StrEnum):
@@ -115,7 +115,7 @@ class ContactTable:
         imgui.end_child()
 
     def columns(self, session: Session, reading: SensorReading, width: float) -> list[ContactColumn]:
-        """Return the chosen columns, or else those that fit into a width [px]."""
+        """Return the chosen columns; without a choice, those that fit into a width [px]."""
         chosen = _chosen(session.settings)
         if chosen is not None:
             return list(chosen)

@@ -151,7 +151,7 @@ class ControlsPanel:
             drive.all_environments = ui.checkbox("All environments", drive.all_environments, help_text)
 
     def _show_filter(self, items: Sequence[T], *, selects: bool = False) -> None:
-        """Draw the filter field, and with `selects` a button that selects all that pass it."""
+        """Draw the filter field, and with `selects` a button that selects all actuators that pass the filter."""
         label = "Clear###select" if self._selected else "Select###select"
         width = imgui.calc_text_size("Select").x + 2 * imgui.get_style().frame_padding.x
         room, help_text = imgui.get_style().item_spacing.x, "Filter by name"

@@ -1,4 +1,4 @@
-"""Form of the Compare window that searches for the smallest changes of a model that avoid something."""
+"""Form of the Compare window that searches for the smallest changes of a model that avoid given conditions."""
 
 from imgui_bundle import icons_fontawesome_6 as icons
 from imgui_bundle import imgui
@@ -12,7 +12,7 @@ from ..theme import plain_color, warning_color
 from .sensor_form import NameList
 
 _LIMITS = {Kind.SLIP: "1mm", Kind.CREEP: "10um/s", Kind.LOST: "50ms", Kind.FORCE: "20N", Kind.DROP: "0.1m"}
-"""Limit that the field proposes for each kind."""
+"""Proposed limit of each kind of condition."""
 _HELP = {
     Kind.SLIP: "slip: surfaces slide farther than this",
     Kind.CREEP: "creep: surfaces slide faster than this, as a mean over half a second",

@@ -1,4 +1,4 @@
-"""Rows of the event list, which join the events of a pair and its sensor, and the curves of gaps."""
+"""Rows of the event list, which join the events of a pair with those of its sensor; curves of the gap of a pair."""
 
 import math
 from collections.abc import Iterable, Sequence
@@ -19,17 +19,16 @@ from .. import widgets as ui
 from ..theme import dim_color, faded, plain_color
 
 _TOGETHER = 0.05
-"""Longest time between an event of a pair and that of its sensor in one row [s]. Surfaces meet before a force is felt,
-and part after it has gone.
-"""
+"""Longest time between the events of a pair and of its sensor in one row [s]. Surfaces meet before the sensor reports a
+force, and part after the force has ended."""
 _MOST_PAIRS = 256
-"""Most pairs of a sensor whose events are joined with those of its pairs."""
+"""Largest number of pairs of a sensor for which its events are joined with those of the pairs."""
 _ALONE = " (sensor)"
 """Suffix of the name of a sensor whose event belongs to no pair."""
 _UNSETTLED = 100
-"""Number of newest entries that may still move: a sensor's event is inserted once it is confirmed."""
+"""Number of newest entries whose place may still change: a sensor's event is inserted once it is confirmed."""
 _LINGER = 0.5
-"""Time for which the curves are still recorded once they are out of sight [s]."""
+"""Time for which the curves are still recorded after they were last drawn [s]."""
 _SPAN = 2.0
 """Time span of the curves [s]."""
 _MARK_COUNT = 100
@@ -45,7 +44,7 @@ _TIMES = (
 
 
 def show_crossing(session: Session, tracker: ContactTracker) -> None:
-    """Draw the curves of z1 and z2 with the hysteresis band."""
+    """Draw the curves of the distances z1 and z2, with the hysteresis band."""
     tracker.curves_wanted_until = monotonic() + _LINGER
     times, z1, z2 = tracker.curves
     if not len(times):
@@ -114,7 +113,7 @@ def _stretch(distance: NDArray[np.float64], eps: float) -> NDArray[np.float64]:
 
 
 def _limits(z1: NDArray[np.float64], z2: NDArray[np.float64], eps: float) -> tuple[float, float]:
-    """Return the ends of the axis that holds the curves, in whole decades so that it seldom changes."""
+    """Return the limits of an axis that fits the curves, in whole decades so that they seldom change."""
     values = np.concatenate([z1, z2])
     values = _stretch(values[np.isfinite(values)], eps)
     return min(-1.0, math.floor(values.min(initial=0.0))) - 0.3, max(1.0, math.ceil(values.max(initial=0.0))) + 0.3
@@ -156,7 +155,7 @@ class EventRow:
         self.place = place
         """Index of the first event in the log."""
         self.entry = entry
-        """Event that the row shows: that of the pair if there is one, because it has more details."""
+        """Event that the row shows: the event of the pair if there is one, because it has more details."""
 
     def add(self, entry: LogEntry, place: int) -> None:
         self.events.append((place, entry))
@@ -164,7 +163,7 @@ class EventRow:
             self.entry = entry
 
     def cut(self, place: int) -> None:
-        """Remove events at or after an index of the log; the first event is before it."""
+        """Remove events at or after an index of the log; the row's first event is before this index."""
         kept = [event for event in self.events if event[0] < place]
         if len(kept) < len(self.events):
             self.events = kept
@@ -200,7 +199,7 @@ class EventRows:
         self._by_pair: dict[int, list[int]] = {}
         """Sensors that match each tracked pair."""
         self._newest: dict[int, EventRow] = {}
-        """Newest row with an event of each pair and sensor, by `_subject`, among those that a new event may join."""
+        """Newest row of each pair and sensor, by `_subject`, among the rows that a new event may join."""
 
     def update(self, tracker: ContactTracker, model: MjModel) -> Sequence[EventRow]:
         """Return the rows of all events."""
@@ -242,7 +241,7 @@ class EventRows:
         return max(alone + watched, default=0)
 
     def _settled(self, log: EventLog) -> int:
-        """Return how many of the known entries have not moved and cannot move any more."""
+        """Return how many of the known entries are at their old place in the log and will stay there."""
         last = len(self._known) - _UNSETTLED
         entries = log.entries
         if log is not self._log or last <= 0 or len(entries) < last or entries[0] is not self._known[0]:
@@ -267,8 +266,8 @@ class EventRows:
         self._newest[_subject(entry)] = row
 
     def _twin(self, entry: LogEntry) -> EventRow | None:
-        """Return the row of the same contact: that of the pair for a sensor's event, or that of a sensor for a
-        pair's."""
+        """Return the row of the same contact: the row of a pair for a sensor's event, or of a sensor for a pair's
+        event."""
         if entry.sensor is not None:
             others: Iterable[int] = self._by_sensor.get(entry.sensor, ())
         else:

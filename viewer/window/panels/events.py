@@ -27,9 +27,9 @@ GoTo = Callable[[float], None]
 
 _ALL = "all events"
 _WIDE = 900.0
-"""Panel width [px] from which on table and curves are side by side."""
+"""Least panel width for table and curves side by side [px]."""
 _HIGH = 380.0
-"""Panel height [px] from which on the curves are below the table in a narrower panel."""
+"""Least panel height for curves below the table, in a narrower panel [px]."""
 _TABLE_PART = 0.6
 _CURVES_HEIGHT = 180.0
 _MOST_ASKED = 1000
@@ -37,7 +37,7 @@ _SPEED, _PEAK, _LASTED = "speed [m/s]", "peak [N]", "duration [s]"
 _MERGE = 0.3
 """Least time between two updates of the events of bodies [s]."""
 _MOST_LETTERS = 40
-"""Most letters of names that the table keeps room for; less important columns are left out for them."""
+"""Largest number of letters of names for which the table has room; it leaves out less important columns for them."""
 _COLUMNS = (
     ui.Heading(
         "time [s]",
@@ -76,7 +76,7 @@ class EventsPanel:
 
     def __init__(self) -> None:
         self.text = ""
-        """Words that the names of listed pairs and sensors have."""
+        """Words that the names of listed pairs and sensors contain."""
         self.kind: EventKind | None = None
         """Kind of the listed events; None for all."""
         self.who = Who.ALL
@@ -85,7 +85,7 @@ class EventsPanel:
         self._shown: list[EventRow] = []
         self._shown_for: tuple[object, ...] = ()
         self._total = 0
-        """Rows that there would be without filters on names and kinds."""
+        """Number of rows without the filters on names and kinds."""
         self._merged = -math.inf
         """Time of the last update of the events of bodies, on the monotonic clock [s]."""
         self._scrolled_to = math.nan
@@ -135,7 +135,7 @@ class EventsPanel:
         return self._shown
 
     def _summary(self, tracker: ContactTracker, model: MjModel) -> str:
-        """Return how many rows are listed, of how many without the filters, and how many pairs are followed."""
+        """Return as text the numbers of rows, with and without the filters, and the number of tracked pairs."""
         choice, log, count = tracker.pairs.choice, tracker.log, len(self.shown(tracker, model))
         of_all = f"{count} of {self._total}" if count != self._total else str(count)
         events = f"{of_all} event{'s' * (self._total != 1)}"
@@ -265,7 +265,7 @@ class EventsPanel:
 
 
 def _why(row: EventRow) -> str:
-    """Return the reason why a pair starts to slide or creep; for an end, the distance and the largest speed."""
+    """Return the reason why a pair starts to slide or creep; for its end, the distance and the largest speed."""
     event = row.entry.event
     if not isinstance(event, MotionEvent):
         return ""

@@ -67,7 +67,7 @@ def show_forces(table: ForceTable | None) -> None:
 
 
 _LONGEST = 24
-"""Most letters of a label that are shown."""
+"""Largest number of letters of a label that are shown."""
 
 
 def _force_row(label: str, force: list[float], about: str, color: ImVec4) -> None:

@@ -28,7 +28,7 @@ INEXACT = (
 _AXES = ("normal", "tangent0", "tangent1")
 _DIGITS = "-000.000"
 _MOST_REASONS = 3
-"""Most sentences on why contacts move."""
+"""Largest number of sentences on why contacts move."""
 _ARRAY_FLAGS = (
     imgui.TableFlags_.scroll_y | imgui.TableFlags_.sizing_fixed_fit | imgui.TableFlags_.row_bg
     | imgui.TableFlags_.no_pad_outer_x

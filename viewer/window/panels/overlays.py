@@ -26,9 +26,9 @@ _MARK = 1.5
 _GAP, _BETWEEN = 8, 16
 """Gap between a mark and its text, and between entries in one line [px]."""
 _TALL = 26
-"""Height of a scene, in lines of text, from which on each entry has its own line; in a lower one they share lines."""
+"""Least height of a scene for one legend entry per line, in lines of text; in a lower scene entries share lines."""
 _CORNER, _LEAST_ROOM = 0.4, 20
-"""Largest part of a low scene's width that the legend takes, and width that it may take anyhow, in font sizes."""
+"""Largest part of a low scene's width for the legend, and width that it may always have, in font sizes."""
 _NEWS_SECONDS = 4.0
 """Time for which a new scale is highlighted while paused [s]."""
 _UNCOVERED = 0.4
@@ -80,7 +80,7 @@ def show_legend(shell: Shell, viewport: Viewport) -> None:
 
 
 _Corner = tuple[float, float, float, float]
-"""Point at an edge of the scene, x and y, and the pivot of what is placed there, 0 to 1 each."""
+"""Point at an edge of the scene, x and y in window coordinates, and the pivot of the overlay there, 0 to 1 each."""
 
 
 def _free_corner(name: str, viewport: Viewport, corners: Sequence[_Corner]) -> _Corner:
@@ -203,7 +203,7 @@ class Drawer:
 
 
 def show_notices(notices: Notices, viewport: Viewport) -> None:
-    """Draw notices at the top of the scene, below a legend that is there; each has a button to dismiss it."""
+    """Draw notices at the top of the scene, below the legend if it is there; each has a button to dismiss it."""
     notices.drop_expired()
     left, top, right, bottom = viewport.rect
     above = max(top, min(viewport.legend_bottom or top, (top + bottom) / 2))
@@ -300,7 +300,7 @@ class Profiler:
         self._add(name, time.perf_counter() - begin)
 
     def begin_frame(self) -> None:
-        """Record the duration of the frame before."""
+        """Record the duration of the previous frame."""
         now = time.perf_counter()
         if self._frame_begin:
             self._add("whole frame", now - self._frame_begin)

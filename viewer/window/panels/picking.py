@@ -32,11 +32,11 @@ _MOST_LABELS = 200
 _FARTHEST = 10
 """Most lines that a label may be below its contact: farther down it would not be clear whose label it is."""
 _TOGETHER = 2.5
-"""Least distance of two contacts of a sensor, in lines of text, for a label each."""
+"""Least distance of two contacts of a sensor that have a label each, in lines of text."""
 _MOST_PLACES = 50
-"""Most labels of a sensor that a further contact may be joined with."""
+"""Largest number of labels of a sensor that are tried when a further contact is joined with a label."""
 _MOST_STATES = 30
-"""Most sensors for which labels show whether contacts slide or creep."""
+"""Largest number of sensors for which labels show whether contacts slide or creep."""
 _WORDS = ("", " creeps", " slides")
 _Contact = tuple[int, float, float, Sequence[float], int]
 """Index of the sensor, x and y in the frame [px], force [N], and index in `_WORDS`."""
@@ -144,7 +144,7 @@ def show_pointed(session: Session, pointed: Highlight | None) -> None:
 
 
 def contact_labels(session: Session, viewport: Viewport, matrices: CameraMatrices) -> tuple[list[Label], int]:
-    """Return labels with the force of each contact in view, and their number if all had room.
+    """Return labels with the force of each contact in view, and the number of labels if all had room.
 
     Labels that would cover each other are moved below each other.
     """
@@ -205,7 +205,7 @@ def _wanted_labels(
 
 
 def _motions(session: Session, sensors: NDArray[np.intp]) -> NDArray[np.intp]:
-    """Return the index in `_WORDS` for each contact; `sensors` has their sensors' indices, sorted."""
+    """Return the index in `_WORDS` for each contact. `sensors`: index of each contact's sensor, sorted."""
     moves = np.zeros(len(sensors), np.intp)
     friction = None if session.events is None else session.events.friction
     numbers, firsts = np.unique(sensors, return_index=True)
@@ -227,7 +227,7 @@ def _comparable(batch: ContactBatch) -> NDArray[np.floating[Any]] | None:
 
 
 def _join_near(rows: Iterable[_Contact], reach: float) -> list[tuple[float, float, float, int, int]]:
-    """Join contacts of a sensor that are closer to an earlier one than `reach` [px], and sum their forces.
+    """Join each contact with an earlier one of its sensor that is closer than `reach` [px], and sum their forces.
 
     Returns x and y [px], size of the force [N], index in `_WORDS` and number of contacts, in the given order.
     """

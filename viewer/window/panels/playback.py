@@ -15,9 +15,9 @@ from ..theme import dim_color, faded, plain_color, warning_color
 
 FREE_CAMERA = "free camera"
 _MOST_ROWS = 14
-"""Most rows of the list of episodes that are in view."""
+"""Largest number of rows in view in the list of episodes."""
 _HEIGHT = 0.2
-"""Height of the band, as a part of the timeline's height."""
+"""Height of the band of inexact steps, as a part of the timeline's height."""
 
 
 def draw_band(history: History, exactness: StepExactness, first: int) -> int | None:
@@ -54,7 +54,7 @@ def draw_band(history: History, exactness: StepExactness, first: int) -> int | N
 
 
 def draw_marks(history: History) -> None:
-    """Mark the steps of a user's loop that could not be re-simulated exactly, on the last item, the timeline."""
+    """Mark the steps of a user's loop that could not be re-simulated exactly, on the timeline: ImGui's last item."""
     low, high = imgui.get_item_rect_min(), imgui.get_item_rect_max()
     inset = 0.5 * imgui.get_style().grab_min_size + 2
     left, width = low.x + inset, max(1.0, high.x - low.x - 2 * inset)
@@ -69,7 +69,7 @@ def draw_marks(history: History) -> None:
 
 
 def _tints(differences: NDArray[np.float32]) -> NDArray[np.float64]:
-    """Return the opacity for relative differences of steps, in five levels from 1e-12 to 1."""
+    """Return an opacity for the relative difference of each step: five levels, for differences from 1e-12 to 1."""
     level = np.clip((np.log10(np.maximum(differences, 1e-30)) + 12.0) / 12.0, 0.0, 1.0)
     return 0.3 + 0.7 * np.round(4.0 * level) / 4.0
 
@@ -194,7 +194,7 @@ def _show_episode(session: Session, episode: Episode, shown: int, has_return: bo
 
 
 def _mark_episodes(session: Session, width: float) -> None:
-    """Draw the episodes side by side above the slider, as wide as their steps; a click shows the end of one."""
+    """Draw the episodes side by side above the slider, with widths by their steps; a click on one shows its end."""
     episodes = session.episodes
     lengths = np.array([max(len(episode.history), 1) for episode in episodes], float)
     ends = np.concatenate([[0.0], np.cumsum(lengths) / lengths.sum()]) * width

@@ -23,23 +23,23 @@ from ..theme import curve_tint, dim_color, faded, plain_color
 from ..widgets import dim_text, fit_text, format_number, literal, text_right
 
 _MOST_READ = 24
-"""Most curves whose values are listed at the mouse."""
+"""Largest number of curves whose values are listed at the mouse."""
 _MOST_MARKS = 200
 _MARK = 0.5
 """Height of a mark, in lines of text."""
 _DIGITS = "-0000.000"
 _LEGEND, _LEGEND_DIGITS, _USUAL_DIGITS = 0.22, "-0000.0", "000.0"
-"""Part of the width that the legend takes, its widest number, and the number that it always has room for."""
+"""Part of the width for the legend, its widest number, and the number for which it always has room."""
 _SHADES = 3
-"""Number of opacities of strips, by the force."""
+"""Number of opacities of strips, which depend on the force."""
 _ALPHAS = (0.0, 0.6, 0.8, 1.0)
 """Opacities of strips; the first is for no contact."""
 _SNAP = 6.0
-"""Largest distance of a click from a start or end of contact that it selects [px]."""
+"""Largest distance of a click from the start or end of a contact that it selects [px]."""
 _DASH = 6
 """Length of a dash, and of a gap, in columns."""
 _MOTION = 0.22
-"""Height of the line of slip and creep, as a part of the run's part of a row."""
+"""Height of the line that marks slip and creep, as a part of the run's share of a row."""
 _MOST_MOTIONS = 500
 _GAP = 0.12
 """Gap at either side of a strip, as a part of its row."""
@@ -102,7 +102,7 @@ class PlottedCurves:
         return line.name in self._names
 
     def dashed(self, line: Line, lag: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return times less `lag` [s] and values of a curve's points, with gaps that stay where they are in time."""
+        """Return the times less `lag` [s] and the values of a curve's points; gaps stay at their times."""
         values = self.strokes[self._names[line.name], self._signals[line.signal]].copy()
         if len(values):
             column = (self.times[-1] - self.times[0]) / max(len(self.times) - 1, 1)
@@ -111,7 +111,7 @@ class PlottedCurves:
         return self.stroke_times - lag, values
 
     def places(self, lines: Sequence[Line]) -> tuple[list[int], list[int]]:
-        """Return the indices of some curves in the arrays: sensors, and signals."""
+        """Return the indices of some curves in the arrays: those of the sensors, and those of the signals."""
         return [self._names[line.name] for line in lines], [self._signals[line.signal] for line in lines]
 
     def of_signal(self, values: Values, signal: Signal) -> Values:
@@ -192,7 +192,7 @@ def _row(label: str, color: ImVec4, *values: float) -> None:
 def draw_marks(
     times: NDArray[np.float64], marks: Sequence[Mark], color: ImVec4, written: list[tuple[bool, float, float]]
 ) -> None:
-    """Draw triangles at the plot's edges where a curve leaves it, with the value of the farthest at each edge.
+    """Draw triangles at the plot's edges where curves leave it, with the value of the farthest curve at each edge.
 
     `written`: numbers that are drawn already, as edge, left and right [px], so that none covers another.
     """

@@ -43,7 +43,7 @@ from .plot_details import (
 from .sensor_form import EACH_BODY, EACH_BODY_HELP
 
 _MOST_PLOTS, _MOST_ROWS = 16, 64
-"""Most sensors with a plot, and with a row in the raster."""
+"""Largest number of sensors with a plot, and with a row in the raster."""
 _PLOTS_PART = 0.5
 """Least part of the panel's height for plots."""
 _LEAST_LINES = 4.0
@@ -51,13 +51,13 @@ _LEAST_LINES = 4.0
 _LOW_LINES = 6.5
 """Height of a plot, in lines of text, below which its value axis has few numbers."""
 _ROW_LINES, _LEAST_ROW_LINES = 1.0, 0.2
-"""Height of a sensor's row in the raster, in lines of text: at most, and at least."""
+"""Largest and least height of a sensor's row in the raster, in lines of text."""
 _STEPS_AT_ONCE = 20
-"""Number of pending steps from which on the curves of bodies are updated while playing."""
+"""Number of pending steps at which the curves of bodies are updated while playing."""
 _BODIES_PART = 0.45
 """Largest part of the plots' height for the rows of bodies, in a scene without sensors."""
 _MOST_MARKS = 200
-"""Most events that are marked: more would hide the curves."""
+"""Largest number of events that are marked: more would hide the curves."""
 _STYLE = implot.Flags_.no_title | implot.Flags_.no_menus | implot.Flags_.no_mouse_text | implot.Flags_.no_legend
 _X, _Y = implot.ImAxis_.x1, implot.ImAxis_.y1
 _SPANS = (1.0, 2.0, 5.0, 10.0, 30.0, 60.0, 600.0)
@@ -166,7 +166,7 @@ class Plots:
         """Run beside whose curves are dashed; None if there is none."""
         self._chooser = ChannelChooser()
         self.channel_places: dict[str, ImVec2] = {}
-        """Point in the plot of each group of channels [px]."""
+        """Centre of the plot of each group of channels, in window coordinates [px]."""
         self._ranges: dict[tuple[object, ...], ValueRange] = {}
         """Value axes of the plots, cached while curves and settings stay the same."""
         self._zoomed: dict[str, ValueRange] = {}
@@ -198,7 +198,7 @@ class Plots:
         return float(self._start.value), float(self._end.value)
 
     def place_of(self, time: float, name: str) -> tuple[float, float]:
-        """Return the position in the raster of a time [s] of a sensor [px]."""
+        """Return x and y of a time [s] in a sensor's row of the raster, in window coordinates [px]."""
         start, end = self.span
         area = self._strips
         row = (self._rows.index(name) + 0.5) / len(self._rows)

@@ -15,11 +15,11 @@ from ..theme import warning_color
 
 T = TypeVar("T", Actuator, Joint)
 _GROUPED_FROM = 10
-"""Number of rows from which on each limb has a heading."""
+"""Least number of rows for a heading above each limb."""
 
 
 def by_limb(rows: Sequence[T], total: int) -> Iterator[tuple[list[T], list[str]]]:
-    """Yield the rows of each open limb with short names for them; all rows at once if they are few of `total`."""
+    """Yield the rows of each open limb with short names for them; yield all rows at once if `total` is small."""
     limbs = dict.fromkeys(each.limb for each in rows)
     if total < _GROUPED_FROM or len(limbs) < 2:
         if rows:
@@ -33,8 +33,8 @@ def by_limb(rows: Sequence[T], total: int) -> Iterator[tuple[list[T], list[str]]
 
 
 def short_names(names: Sequence[str]) -> list[str]:
-    """Return names without the words that all begin or end with: `left_hip_joint`, `left_knee_joint` become hip,
-    knee."""
+    """Return names without the first and last words that they all share: `left_hip_joint`, `left_knee_joint` become
+    hip, knee."""
     words = [name.split("_") for name in names]
     shortest = min((len(parts) for parts in words), default=0)
     if len(words) < 2:

@@ -178,7 +178,7 @@ class SensorEditor:
             self._names = set(sensor_names(model))
 
     def _update(self, session: Session) -> None:
-        """Select a new sensor once the scene has it, and follow changes by undo and by the file."""
+        """Select a new sensor once the scene has it; update the form after undo and after changes of the file."""
         awaited = self._awaited
         if awaited is not None and self._declared.get(awaited.name) == awaited.declaration:
             if awaited.name in session.visible:

@@ -32,7 +32,7 @@ _FIELD_HELP = {
     Field.ANGVEL: "Angular velocity of object 2 relative to object 1; not with netforce",
 }
 _TARGET_ROWS = 12
-"""Most names that a list shows at once."""
+"""Largest number of names that a list shows at once."""
 _SITE_REACH = 60.0
 """Largest distance of a click from a site's centre [px]."""
 _KIND_HELP = {
@@ -93,7 +93,7 @@ class TargetChooser:
         self._names = NameList()
 
     def show(self, side: int, target: ContactTarget, model: MjModel, width: float) -> ContactTarget:
-        """Draw the controls of one side; return the chosen target. `width`: of all but the label [px]."""
+        """Draw the controls of one side; return the chosen target. `width` [px] does not include the label."""
         imgui.push_id(side)
         gap = imgui.get_style().item_inner_spacing.x
         room = width - imgui.get_frame_height() - 2 * gap
@@ -248,9 +248,9 @@ def _fits(line: str, width: float) -> bool:
 EACH_BODY = f"{icons.ICON_FA_SHOE_PRINTS} each body"
 EACH_BODY_HELP = "Make one sensor for each moving body that touches something now, such as the feet of a robot"
 _ROWS = 8
-"""Most pairs or bodies that the list shows at once."""
+"""Largest number of pairs or bodies that the list shows at once."""
 _NAMES_WIDTH = 13.0
-"""Least width of names in the list, in font sizes; numbers of contacts are left out for it."""
+"""Least width of names in the list, in font sizes; a narrower list leaves out the numbers of contacts."""
 
 Sides = frozenset[ContactTarget]
 
@@ -270,7 +270,7 @@ def sensors_by_sides(declared: Mapping[str, ContactDeclaration]) -> dict[Sides, 
 
 
 def show_bodies(bodies: Sequence[TouchingBody]) -> TouchingBody | None:
-    """Draw the list of touching bodies; return the one to make a sensor for, None if none was clicked."""
+    """Draw the list of touching bodies; return the body to make a sensor for, None if none was clicked."""
 
     def describe(body: TouchingBody) -> tuple[str, str, bool]:
         help_text = (

@@ -19,7 +19,7 @@ from .status import PLACED, PLACED_AGAIN, SOLVED, SOLVED_AGAIN
 _MANY = 8
 """Number of sensors above which they can be filtered by name."""
 _COMPARED_MAX = 2000
-"""Most rows whose names are shortened so that no two look the same."""
+"""Largest number of rows whose names are shortened so that no two look the same."""
 _REDUCE_HELP = {
     Reduce.NONE: "none: the first contacts, in the engine's order",
     Reduce.MINDIST: "mindist: the deepest contacts first",
@@ -33,7 +33,7 @@ class SensorsPanel:
 
     def __init__(self) -> None:
         self.text = ""
-        """Words that the names of listed sensors have."""
+        """Words that the names of listed sensors contain."""
         self._listed: list[int] = []
         self._listed_for: tuple[object, ...] = ()
         self._short: list[str] = []
@@ -170,7 +170,7 @@ def _row_height() -> float:
 
 
 def _indent() -> float:
-    """Return the left end of a row's text, beside the eye [px]."""
+    """Return the left end of a row's text, at the right of the eye button [px]."""
     return 2.4 * imgui.get_font_size()
 
 

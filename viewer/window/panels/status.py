@@ -18,7 +18,7 @@ SOLVED_AGAIN = (
     "Re-solved by MuJoCo: your engine did not pass these contacts or their forces, so they may differ from those that"
     " acted. Pass sensordata to `sync` to see your engine's own."
 )
-"""Tooltip for contacts that are not those of the engine that took the step."""
+"""Tooltip for contacts that MuJoCo re-solved because the engine that took the step did not pass them."""
 _BESIDE = 200.0
 """Largest width of the name of a run beside [px]."""
 _SEPARATOR = "  ·  "

@@ -22,9 +22,9 @@ from .touch_editor import TouchEditor
 SECONDS = 10.0
 """Time span of a curve [s]."""
 _WIDE = 60.0
-"""Width from which on list, curves and editor are side by side, in font sizes."""
+"""Least width for list, curves and editor side by side, in font sizes."""
 _NARROW = 26.0
-"""Width from which on the list is beside curves and editor, which are below each other, in font sizes."""
+"""Least width for the list beside curves and editor, which are below each other, in font sizes."""
 _LIST_PART, _CURVES_PART = 0.36, 0.28
 _LIST_BESIDE = 0.54
 _FEW_TICKS = 20.0
@@ -37,7 +37,7 @@ _DIGITS = "-0000.00"
 _LIT = ImVec4(1.0, 0.70, 0.04, 1.0)
 _TRUE_ALPHA = 0.45
 _LEAST_SHARE = 0.01
-"""Least part of the load on bodies below the sensor's own for a warning."""
+"""Smallest part of the load that bypasses a sensor, on bodies below its own, to show a warning."""
 _LEAST_FORCE = 0.01
 """Least range of a force axis [N]: smaller forces are residuals of the solver."""
 _DECLARE = '<custom>\n  <text name="touch:foot"\n    data="type=force site=sole"/>\n</custom>'
@@ -259,8 +259,10 @@ def _show_curves(touch: TouchSensors, sensor: SceneTouch) -> None:
 
 
 def _draw_curves(sensor: SceneTouch, now: float, bare: bool = False) -> None:
-    """Draw true force and device values in the current plot, with a line at `now` if it is earlier. `bare`: without
-    axes."""
+    """Draw true force and device values in the current plot, with a line at `now` [s] if samples follow.
+
+    `bare`: without axes.
+    """
     history = sensor.history
     times = history.times
     last = float(times[-1]) if len(times) else 0.0

@@ -18,7 +18,7 @@ _PLOT_HEIGHT = 130.0
 _ROOM = 1.15
 """Extent of a table's plot relative to its rows."""
 _NEAREST = 1e-3
-"""Least distance of inputs while a point is dragged, as a part of the table's range."""
+"""Least distance between the inputs of two rows while a point is dragged, as a part of the table's range."""
 _ROWS_SHOWN = 4
 _TYPE_HELP = "bumper: 1 in contact, else 0\nforce: force along x\nforce-3d: force along x, y, z"
 _MEASURE_HELP = "contact: sum of the contact forces on the body\nmount: force that the body passes to its parent"
@@ -31,7 +31,7 @@ class TouchEditor:
         self.message = ui.Message()
         self._shown: str | None = None
         self._limits: tuple[float, float, float, float] | None = None
-        """Axis limits of the table's plot. They are fixed while a point is dragged, so that it does not run away."""
+        """Axis limits of the table's plot; fixed while a point is dragged, else the axes would grow with it."""
         self._new_name = ""
         self._new_target = 0
         self._new_type = TouchType.FORCE
