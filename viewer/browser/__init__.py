@@ -1,1 +1,1 @@
-"""The window served to a browser: pictures out, input in."""
+"""Serve the window to browsers: send frames, receive input."""

@@ -18,18 +18,18 @@ from ..recording.encoders import Picture, with_alpha
 from .encoders import JPEG, SHARP, H264Encoder, JpegEncoder
 
 _IN_FLIGHT = 2
-"""Most frames on their way: the next one is sent only when an older one is on the browser's screen."""
+"""Largest number of frames under way: the next one is sent only after an older one is on the browser's screen."""
 _HEADER = struct.Struct("<BxHHxxI")
-"""Kind of the data, width, height, number."""
+"""Header of a message with a frame: kind of the data, width, height [px] and number of the frame."""
 _STILL, _LONGEST_STILL, _MISSED = 0.25, 1.0, 4
-"""Time after which an unchanged frame is sent once more, sharp [s]; the longest such time; and the number of frames
-that it replaces."""
+"""Least and longest time after which an unchanged frame is sent once more, sharp [s]; between the two limits, this time
+in intervals between frames."""
 _ASK = 4.0
 """Time between two requests to a browser for the frame that it shows [s]."""
 _LONGEST_SEND = 60.0
-"""A browser that takes nothing for so long [s] is given up."""
+"""Time after which a browser that takes no data is disconnected [s]."""
 _MOST_MESSAGES = 1000
-"""Messages of a browser that are taken in a second; the others wait."""
+"""Largest number of messages of a browser that are handled per second; the others wait."""
 
 
 class Screen:
@@ -41,11 +41,11 @@ class Screen:
         self._number = 0
         self._changed = 0.0
         self.interval = 0.0
-        """Time between the last two pictures [s]."""
+        """Time between the last two frames [s]."""
 
     @property
     def number(self) -> int:
-        """Number of the newest picture; 0 before the first."""
+        """Number of the newest frame; 0 before the first."""
         return self._number
 
     def show(self, picture: Picture) -> bool:
@@ -85,7 +85,7 @@ class Client:
         self._work.set()
         self._messages: list[dict[str, Any]] = []
         self._sent: dict[int, float] = {}
-        """Times at which the pictures under way were sent, by number."""
+        """Times at which the frames under way were sent, on the monotonic clock [s], by number."""
         self._shown: deque[float] = deque(maxlen=60)
         self._last = 0
         self._blurred = False
@@ -93,19 +93,19 @@ class Client:
         image."""
         self._asked_at = time.monotonic()
         self._question: int | None = None
-        """Number of the newest frame under way when the browser was asked; None if it has answered."""
+        """Number of the newest frame under way when the browser was last asked; None if it has answered."""
         self._arrived = 0
-        """Number of the newest frame under way at the last question that was answered."""
+        """Number of the newest frame under way when the last answered question was sent."""
         self._is_in_doubt = False
-        """True if pictures were lost, and none was shown since."""
+        """True if frames were lost, and no frame was shown since."""
         self._taken, self._second = 0, 0.0
-        """Number of messages in the present second, and its begin on the monotonic clock [s]."""
+        """Number of messages in the present second, and the start of that second on the monotonic clock [s]."""
         self.round_trip = 0.0
         """Time from sending a frame until it is on the browser's screen [s], smoothed."""
 
     @property
     def frame_rate(self) -> float:
-        """Pictures a second that the browser showed of late."""
+        """Number of frames that the browser showed in the last second."""
         now = time.monotonic()
         return float(sum(now - moment < 1.0 for moment in self._shown))
 
@@ -126,7 +126,7 @@ class Client:
             await self._socket.close(code=1001, message=b"the viewer was closed")
 
     async def run(self, receive: Callable[[dict[str, Any]], None]) -> None:
-        """Until the browser leaves."""
+        """Send frames and handle messages until the browser leaves; `receive` is called with its input."""
         sending = asyncio.create_task(self._send())
         sending.add_done_callback(self._cut)
         try:
@@ -141,7 +141,7 @@ class Client:
             self._encoder.close()
 
     def _cut(self, sending: "asyncio.Task[None]") -> None:
-        """Disconnect a browser that would get no more frames; it reconnects by itself."""
+        """Disconnect the browser when sending to it has ended; it reconnects by itself."""
         if sending.cancelled():
             return
         self._transport.abort()
@@ -150,7 +150,7 @@ class Client:
             print(f"contact-viewer: a browser's pictures failed ({type(error).__name__}: {error})", file=sys.stderr)
 
     async def _slow_down(self) -> None:
-        """Wait, if the browser sends more than any person could do."""
+        """Wait if the browser sends more messages than input of the user can cause."""
         now = time.monotonic()
         if now - self._second >= 1.0:
             self._taken, self._second = 0, now
@@ -177,7 +177,7 @@ class Client:
             receive(message)
 
     def _begin_again(self, h264: bool) -> None:
-        """Drop the frames on their way, and send the newest frame whole."""
+        """Drop the frames under way, and send the newest frame whole."""
         self._encoder.close()
         self._encoder = H264Encoder() if h264 else JpegEncoder()
         self._sent.clear()
@@ -196,8 +196,8 @@ class Client:
         self._work.set()
 
     def _note_answer(self, number: object) -> None:
-        """All that was sent before the question has arrived. What had arrived by the last one already, and is not shown
-        yet, is lost."""
+        """Note a browser's answer: it has received all frames sent before the question. Frames that it had received by
+        its last answer, and still does not show, are lost."""
         if self._question is None:
             return
         self._note_shown(number)
@@ -240,7 +240,7 @@ class Client:
         self._work.set()
 
     async def _wait(self) -> bool:
-        """Until there is something to send; True if that is the same picture, sharp, because it stayed for a while."""
+        """Wait until there is something to send; return True if it is the same frame again, sharp, after a while."""
         ask = None if self._question is not None else max(0.0, self._asked_at + _ASK - time.monotonic())
         still = None
         if self._blurred and not self._sent:

@@ -16,11 +16,11 @@ from ..recording.encoders import BT709, Picture, rgb_frame, with_alpha
 KEY, DELTA, JPEG = 0, 1, 2
 """Kinds of a message's data: a whole frame, changes of the frame before, a JPEG file."""
 QUICK, SHARP = 85, 95
-"""Quality of JPEG: of a frame in motion, and of one that stays."""
+"""JPEG quality of a frame in motion, and of a frame that stays."""
 _THREADS = max(1, (os.cpu_count() or 1) // 2)
-"""The other half is left to the renderer."""
+"""Number of threads of the encoder: half of the processors; the others are left to the renderer."""
 _CRF = "21"
-"""Constant quality of x264: small text stays readable."""
+"""Constant rate factor of x264, at which small text stays readable."""
 
 
 class JpegEncoder:
@@ -30,7 +30,7 @@ class JpegEncoder:
         self._quality = quality
 
     def encode(self, picture: Picture) -> tuple[int, bytes]:
-        """Return the kind and the data of the next message."""
+        """Encode a frame; return the kind and the data of its message."""
         buffer = io.BytesIO()
         pixels = with_alpha(picture)
         if pixels is None:
@@ -43,11 +43,11 @@ class JpegEncoder:
         return JPEG, buffer.getvalue()
 
     def close(self) -> None:
-        """Do nothing: it holds nothing."""
+        """Do nothing: this encoder holds no resources."""
 
 
 class H264Encoder:
-    """Encoder of a stream without delay. The first frame, and one of another size, is whole."""
+    """H.264 encoder without delay. The first frame, and the first of another size, is sent whole."""
 
     def __init__(self) -> None:
         self._context: VideoCodecContext | None = None
@@ -55,7 +55,7 @@ class H264Encoder:
         self._number = 0
 
     def encode(self, picture: Picture) -> tuple[int, bytes]:
-        """Return the kind and the data of the next message."""
+        """Encode a frame; return the kind and the data of its message."""
         reformatter = self._reformatter
         if reformatter is None:
             # Closed while a thread was about to use it.

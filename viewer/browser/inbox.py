@@ -1,4 +1,4 @@
-"""Queues the messages of browsers until a frame is drawn, and decides how many of them one frame can take."""
+"""Queue the messages of browsers until a frame is drawn, and decide how many of them one frame can take."""
 
 import sys
 import threading
@@ -6,16 +6,16 @@ from collections import deque
 from typing import Any
 
 _MOST = 10_000
-"""Messages that may wait; the oldest are lost."""
+"""Largest number of waiting messages; if there are more, the oldest are lost."""
 _FARTHEST = 1e5
-"""Bound of coordinates and turns: far outside every page."""
+"""Bound of mouse coordinates and wheel turns: far outside every page."""
 _SAME_PLACE = 16.0
 """Distance that the mouse may move while the wheel turns and still count as at the same place [pixels]."""
 Message = dict[str, Any]
 
 
 class Inbox:
-    """Messages in order. Waiting movements, and turns of the wheel, are merged into one."""
+    """Queue of messages. Successive mouse movements are merged into one, and so are turns of the wheel."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()

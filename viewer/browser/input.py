@@ -12,9 +12,9 @@ from .inbox import number_of
 MAX_SIZE = (3840, 2160)
 MIN_SIZE = (320, 240)
 _RATIOS = (0.5, 4.0)
-"""Least and most pixels of the picture to one of the page."""
+"""Least and largest number of pixels of the frame per pixel of the page."""
 _BUTTONS = {0: 0, 2: 1, 1: 2}
-"""ImGui's number of a mouse button by the browser's."""
+"""ImGui's number of each mouse button, by the browser's number."""
 _NAMED = {
     "ArrowLeft": imgui.Key.left_arrow,
     "ArrowRight": imgui.Key.right_arrow,
@@ -91,7 +91,7 @@ def find_key(code: str, key: str) -> imgui.Key | None:
 
 
 def apply(message: dict[str, Any]) -> None:
-    """Give one message of a browser to the window; on the thread that draws, between two frames."""
+    """Pass one message of a browser to the window. Call it on the drawing thread, between two frames."""
     io = imgui.get_io()
     kind = message.get("type")
     if kind in ("move", "button", "wheel"):
@@ -129,7 +129,7 @@ def apply(message: dict[str, Any]) -> None:
 
 
 def cursor() -> str:
-    """Return the shape of the mouse cursor, as style sheets name it."""
+    """Return the name of the mouse cursor's shape in CSS."""
     return _CURSORS.get(imgui.MouseCursor_(imgui.get_mouse_cursor()), "default")
 
 

@@ -1,4 +1,4 @@
-"""Runs a window for browsers, on a machine with or without a display, until it is stopped."""
+"""Run a window for browsers, on a machine with or without a display, until it is stopped."""
 
 import sys
 import time
@@ -19,13 +19,13 @@ from .input import apply, cursor, text_of
 from .server import Server
 
 _RATE = 60.0
-"""Pictures a second at the most."""
+"""Largest number of frames per second."""
 _UNWATCHED_RATE = 10.0
 """Frames per second while no browser is connected: time advances, and nothing is drawn."""
 _UNWATCHED_PHYSICS = 0.8
-"""Part of the time that physics may take then."""
+"""Part of the wall time that physics may take while no browser is connected."""
 _MEASURE_PERIOD = 1.0
-"""Time between changes of the numbers in the status bar [s]."""
+"""Time between updates of the numbers in the status bar [s]."""
 _SWITCH_TIME = 5e-4
 """Longest time for which Python lets one thread keep the others waiting [s]."""
 
@@ -56,7 +56,7 @@ def serve_window(window: Window, host: str, port: int | None, opened: Opened) ->
 
 
 class Audience(shell.Audience):
-    """Viewers that watch a window from afar: their input before each frame, the picture after it."""
+    """Remote viewers of a window: their input is applied before each frame, and the frame is sent to them."""
 
     def __init__(self, window: Window, server: Server, opened: Opened) -> None:
         self._window, self._server, self._opened = window, server, opened
@@ -64,7 +64,7 @@ class Audience(shell.Audience):
         self._cursor = self._clipboard = ""
         self._focused = False
         self._acting: Client | None = None
-        """The browser whose key or click came last."""
+        """Browser whose key or click came last."""
         self._surface = Surface()
         self._measured, self._rates = 0.0, ""
 
@@ -82,7 +82,7 @@ class Audience(shell.Audience):
         return f"{len(clients)} watching{self._rates}"
 
     def sleep(self, seconds: float) -> bool:
-        """Wait for input, for some time at the most; True if there is any."""
+        """Wait for input for at most a time [s]; return True if there is any."""
         server = self._server
         server.wake.clear()
         return bool(server.inbox) or (seconds > 0 and server.wake.wait(seconds))
@@ -103,7 +103,7 @@ class Audience(shell.Audience):
         return watched
 
     def before_frame(self) -> None:
-        """Give the window its input."""
+        """Pass pending input to the window."""
         server = self._server
         if not self._focused and self._window.frame_count:
             # The first frame is drawn: it works.

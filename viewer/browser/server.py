@@ -1,4 +1,4 @@
-"""Serves the page, the pictures and the files of one window to browsers that know its token."""
+"""Serve the page, the frames and the files of one window to browsers that know its token."""
 
 import asyncio
 import hmac
@@ -25,19 +25,19 @@ from .inbox import Inbox
 
 PORT = 8090
 _PORTS = 100
-"""Number of ports that are tried from `PORT` on where none was asked for."""
+"""Number of ports that are tried from `PORT` on if no port was requested."""
 _WAITING = 1024
-"""Connections that may wait until they are accepted."""
+"""Largest number of connections that wait to be accepted."""
 _MOST_UNVERIFIED = 64
-"""Connections that may be open before their first request with the token; another one ends the oldest."""
+"""Largest number of open connections that have not shown the token; a further one ends the oldest."""
 _TIME_TO_SHOW = 10.0
-"""Longest until that request [s]."""
+"""Time within which a connection has to show the token [s]."""
 _PAUSE = 0.2
-"""Time until the next connection is accepted if the machine could not accept one [s]."""
+"""Time until the next attempt to accept a connection if the last one failed [s]."""
 _LOOPBACK = ("127.0.0.1", "localhost", "::1")
 _MAX_CLIENTS = 16
 _MAX_MESSAGE = 1 << 20
-"""Longest message of a browser [bytes]; a pasted text is the longest."""
+"""Size limit of a browser's message [bytes]; the longest messages are pasted texts."""
 _MAX_UPLOAD = 512 << 20
 """Size limit of a file dropped on a page [bytes], and of all dropped files together."""
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
@@ -61,7 +61,7 @@ class Server:
         self.inbox = Inbox()
         """Messages of the browsers."""
         self.wake = threading.Event()
-        """Set when there is something in the inbox."""
+        """Event that is set when there is a message in the inbox."""
         self.clients: list[Client] = []
         self._uploads = tempfile.TemporaryDirectory(prefix="contact-viewer-")
         Path(self._uploads.name, DROPPED).touch()
@@ -72,12 +72,12 @@ class Server:
 
     @property
     def url(self) -> str:
-        """The address with the token."""
+        """Address of the page, with the token."""
         name = f"[{self.host}]" if ":" in self.host else self.host
         return f"http://{name}:{self.port}/?token={self.token}"
 
     def start(self) -> None:
-        """Bind the port and begin to serve. Raises SceneError if it cannot."""
+        """Bind the port and begin to serve. Raises SceneError if the port cannot be bound."""
         listener = _bind(self.host, self._wanted)
         self.port = listener.getsockname()[1]
         ready: Future[None] = Future()
@@ -86,7 +86,7 @@ class Server:
         ready.result()
 
     def close(self) -> None:
-        """Let all browsers know, and stop. Safe twice."""
+        """Notify all browsers, and stop. Calling it twice is safe."""
         if self._loop is not None and self._thread is not None:
             self._loop.call_soon_threadsafe(self._stop.set)
             self._thread.join(5.0)
@@ -98,11 +98,11 @@ class Server:
         self._call(lambda client: client.wake())
 
     def tell_all(self, message: dict[str, Any]) -> None:
-        """Send something else than a picture to every browser."""
+        """Send a message that is not a frame to every browser."""
         self._call(lambda client: client.tell(message))
 
     def tell(self, client: Client, message: dict[str, Any]) -> None:
-        """Send something else than a picture to one browser."""
+        """Send a message that is not a frame to one browser."""
         self._call(lambda each: each.tell(message) if each is client else None)
 
     def offer(self, path: Path) -> None:
@@ -112,7 +112,7 @@ class Server:
         self.tell_all({"type": "download", "address": f"/files/{name}", "name": path.name})
 
     def _call(self, action: Callable[[Client], None]) -> None:
-        """Do something with every browser, on the server's thread."""
+        """Call `action` with every browser's client, on the server's thread."""
 
         def call() -> None:
             for client in self.clients:
@@ -151,7 +151,7 @@ class Server:
 
     @web.middleware
     async def _check(self, request: web.Request, handler: Handler) -> web.StreamResponse:
-        """Only who knows the token, from a page of ours, under a name of this machine."""
+        """Refuse requests without the token, from a page of another server, or under a foreign host name."""
         if not (self._is_host_ours(request) and _is_origin_ours(request)):
             raise web.HTTPForbidden
         given = request.query.get("token")
@@ -177,7 +177,7 @@ class Server:
         return response
 
     def _is_host_ours(self, request: web.Request) -> bool:
-        """Return False for a foreign host name that points at this machine. A tunnel may have another port."""
+        """Return False for a foreign host name that points at this machine. The port may be that of a tunnel."""
         name = _address_of(f"//{request.headers.get('Host', '')}").hostname
         return name in (*_LOOPBACK, self.host) or self.host in ("0.0.0.0", "::")
 
@@ -253,7 +253,7 @@ class Server:
 
 
 def _is_origin_ours(request: web.Request) -> bool:
-    """Return True if a request comes from a page of this server, or from no page: browsers send the origin."""
+    """Return True if a request comes from a page of this server, or from no page. Browsers send the page's origin."""
     origin = request.headers.get("Origin")
     if origin is None:
         return request.path != "/stream" and request.method == "GET"
