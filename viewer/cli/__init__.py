@@ -1,4 +1,4 @@
-"""Command line to one command: one file a command, imported only when it runs."""
+"""Run a command line by one of the commands. Each has a file of its own, imported only when it runs."""
 
 import errno
 import io
@@ -31,13 +31,13 @@ COMMANDS = {
     "doctor": "check this machine, and list what to install",
     "completion": "print the completion script for bash, zsh or fish",
 }
-"""Command and summary. Each is a module here with `parser()` and `run(arguments)`; `view` is the one without a name."""
+"""Summary of each named command. Each is a module here with `parser()` and `run(arguments)`; so is `view`."""
 
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run a command line; returns the exit code."""
+    """Run a command line; return the exit code."""
     if argv is None:
         if "_ARGCOMPLETE" in os.environ:
             import_module(".completion", __name__).answer()
@@ -102,7 +102,7 @@ def _with_help(arguments: list[str]) -> list[str]:
 
 
 def _check_command(arguments: Sequence[str], name: str) -> None:
-    """Raise UsageError for a misspelt command: a scene of that name does not exist."""
+    """Raise UsageError if the first word is a misspelt command rather than a scene."""
     from ..assets import bundled_scene
     from ..errors import did_you_mean
     from .parsing import UsageError
@@ -115,7 +115,8 @@ def _check_command(arguments: Sequence[str], name: str) -> None:
 
 
 def _drop_unwritten() -> None:
-    """Drop output that a closed terminal no longer accepts: Python would try again at exit, and end with code 120."""
+    """Drop output that a closed terminal does not accept: Python would write it again at exit, and end with code
+    120."""
     for stream in (sys.stdout, sys.stderr):
         try:
             stream.flush()
@@ -125,7 +126,7 @@ def _drop_unwritten() -> None:
 
 
 def _drop(stream: TextIO) -> None:
-    """Discard everything written to a stream, also what is still buffered."""
+    """Discard all buffered and future output of a stream."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
@@ -144,8 +145,8 @@ def _prepare_streams() -> None:
 
 
 def _safe(stream: TextIO) -> TextIO:
-    """Make a stream accept any names of files and scenes: those with characters that the terminal lacks, and control
-    codes."""
+    """Make a stream accept all names of files and scenes, also with control codes or characters that the terminal
+    lacks."""
     if not isinstance(stream, io.TextIOWrapper):
         return stream
     how = stream.encoding, "backslashreplace", None, stream.line_buffering, stream.write_through
@@ -153,7 +154,7 @@ def _safe(stream: TextIO) -> TextIO:
 
 
 class _SafeStream(io.TextIOWrapper):
-    """Writes control characters as escapes: a name in a scene must not drive the terminal."""
+    """Stream that writes control characters as escapes: a name in a scene must not control the terminal."""
 
     def write(self, text: str) -> int:
         from ..files import without_controls
@@ -163,9 +164,9 @@ class _SafeStream(io.TextIOWrapper):
 
 
 def _name_glfw() -> None:
-    """Make MuJoCo's GLFW use the library of the window: MuJoCo imports pip's.
+    """Make the GLFW package that MuJoCo imports use the GLFW library of the window.
 
-    Else it tries all that it finds in processes of their own, each of which prints a traceback at Ctrl-C.
+    Else the package tries each library that it finds in another process, which prints a traceback at Ctrl-C.
     """
     bundle = find_spec("imgui_bundle")
     if bundle is not None and bundle.origin is not None:
@@ -176,7 +177,7 @@ def _name_glfw() -> None:
 
 @contextmanager
 def _quiet_imports() -> Iterator[None]:
-    """Let Ctrl-C end the program at once while a library is imported: some cannot pass an exception on, and abort."""
+    """Let Ctrl-C end the program at once while a library is imported: some libraries abort on the exception."""
 
     def leave(number: int, frame: FrameType | None) -> None:
         # No further than this command line: its caller may itself be imported.

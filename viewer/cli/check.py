@@ -19,7 +19,7 @@ from .parsing import Parser, UsageError, number
 from .progress import RunProgress, plural, report
 
 _FIXES_MAX = 50
-"""Fixes that are applied to one scene."""
+"""Largest number of fixes that are applied to one scene."""
 ENGINES = ("mjx", "warp", "motrix")
 
 
@@ -190,7 +190,7 @@ def _check(files: list[str], options: CheckOptions, jobs: int) -> list[Report]:
 
 
 def _mended(before: Report, options: CheckOptions, arguments: argparse.Namespace) -> Report:
-    """Apply fixes to a scene, one after the other, each judged by another check; or print them."""
+    """Apply fixes to a scene one by one, each judged by another check; or print them. Return the last report."""
     current, refused = before, set[str]()
     for _ in range(_FIXES_MAX):
         chosen = next((f for f in current.findings if _applies(f, arguments) and f.fingerprint not in refused), None)

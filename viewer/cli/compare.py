@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 _MAX_DURATION = 3600.0
 _SUFFIXES = (".csv", ".npz", ".parquet")
 _SHOWN = 20
-"""Differences of the scenes that are printed; --json has all."""
+"""Largest number of differences of the scenes that are printed; --json has all."""
 _DIFFERENT = 1
 _EPILOG = """A and B are scenes, saved runs (.cvrun), a scene with --log, SCENE@motrix for MotrixSim's steps, or
 SCENE@mujoco==3.11.0 for those of another release of MuJoCo, from the same start and with the same inputs. Options
@@ -51,7 +51,7 @@ class _Parser(Parser):
     """Split a command line into the parts for A, for B and for both."""
 
     common: frozenset[str] = frozenset()
-    """Options that are not of one run."""
+    """Options of the whole comparison, which do not belong to one run."""
 
     def parse_args(self, args: Any = None, namespace: Any = None) -> Any:
         words = list(sys.argv[1:] if args is None else args)
@@ -261,7 +261,7 @@ def _split(text: str) -> tuple[str, str]:
 
 
 def _in_release(side: "SimulationSide | VersionSide", text: str, seconds: float) -> "SimulationSide | VersionSide":
-    """Return the same run in the release of MuJoCo that `SCENE@mujoco==X` names; the side itself without one."""
+    """Return the run in the release of MuJoCo that `SCENE@mujoco==X` names; return `side` if no release is named."""
     from ..compare.sides import SimulationSide
     from ..compare.versions import VersionSide, read_version
 
@@ -274,7 +274,7 @@ def _in_release(side: "SimulationSide | VersionSide", text: str, seconds: float)
 
 
 def _record(side: "SimulationSide", seconds: float) -> "Recorded":
-    """Return the states and inputs of a run, for other releases, and the changed values of its model."""
+    """Return the states and inputs of a run, for steps in other releases, and the changed values of its model."""
     from dataclasses import replace
 
     from ..compare.versions import changed_values, record_steps
@@ -289,7 +289,7 @@ def _record(side: "SimulationSide", seconds: float) -> "Recorded":
 
 
 def _bisect(arguments: argparse.Namespace, texts: Sequence[str]) -> int:
-    """Find the first release of MuJoCo that differs."""
+    """Find the first release of MuJoCo whose steps differ; return the exit code."""
     from .releases import find_release, read_ends
 
     if len(texts) != 1 or "@" in texts[0] or arguments.output is not None:
@@ -303,7 +303,7 @@ def _bisect(arguments: argparse.Namespace, texts: Sequence[str]) -> int:
 
 
 def _controller(arguments: argparse.Namespace, failures: list[SceneError]) -> Any:
-    """Return the controller of a run, which may also change its model before the start; `failures`: errors of --set."""
+    """Return the controller of a run, which may also change its model before the start. `failures`: --set errors."""
     from ..compare.trials import change_start
     from ..engines.controller import Controller, no_control
     from ..mjmodel.model_changes import read_change
@@ -322,8 +322,8 @@ def _controller(arguments: argparse.Namespace, failures: list[SceneError]) -> An
 
 
 def _document(comparison: "Comparison", arguments: Any, seconds: float, path: str | None) -> dict[str, Any]:
-    """Return the JSON document of a comparison. `path`: scene that two engines step; rows then have their names as
-    keys."""
+    """Return the JSON document of a comparison. `path`: scene that two engines step; rows then have their engines'
+    names as keys."""
     a, b = comparison.a, comparison.b
     keys = {"a": "a", "b": "b"} if path is None else {"a": "mujoco", "b": "motrix"}
     sensors = []

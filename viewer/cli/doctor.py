@@ -21,7 +21,7 @@ _EXTRAS = {
     "ray": "ray",
     "fsspec": "fsspec",
 }
-"""Optional features, and the distribution that brings each."""
+"""Distribution that each optional feature needs, by the name of its extra."""
 _LIBRARIES = ("mujoco", "numpy", "imgui-bundle", "glfw", "PyOpenGL", "av", "aiohttp", "pillow")
 _DEBIAN = "apt-get install libgl1 libegl1 libgl1-mesa-dri libosmesa6"
 _OPENGL = """
@@ -46,7 +46,7 @@ class Check:
     name: str
     ok: bool
     found: str
-    """Version, name or place; why it fails where it does."""
+    """Version, name or path that was found; the reason if the check failed."""
     needed: bool = True
     """True if the program does not work without this."""
     remedy: str = ""
@@ -79,12 +79,12 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _libraries() -> list[Check]:
-    """Return the versions of the required libraries."""
+    """Check the versions of the required libraries."""
     return [_distribution(name, True, f"pip install {name}") for name in _LIBRARIES]
 
 
 def _extras() -> list[Check]:
-    """Return the optional packages, with the extra that installs each."""
+    """Check the optional packages; the remedy names the extra that installs each."""
     return [
         _distribution(name, False, f"pip install 'contact-viewer[{extra}]'", f"extra {extra}")
         for extra, name in _EXTRAS.items()
@@ -99,7 +99,7 @@ def _distribution(name: str, needed: bool, remedy: str, label: str = "") -> Chec
 
 
 def _offscreen() -> Check:
-    """Open a context without a display."""
+    """Check that an OpenGL context opens without a display."""
     remedy = _DEBIAN if sys.platform.startswith("linux") else "install a graphics driver"
     return _probe("OpenGL", _OPENGL, remedy)
 
@@ -112,19 +112,19 @@ def _display() -> Check:
 
 
 def _video() -> Check:
-    """Look for an encoder of .mp4 files."""
+    """Check that there is an encoder of .mp4 files."""
     return _probe("H.264 video", _VIDEO, "pip install --force-reinstall av")
 
 
 def _settings() -> Check:
-    """Check the file of settings, and how to reset them."""
+    """Check the settings file; the result says how to reset the settings."""
     code = "from contact_viewer.window.layout import settings_path; print(settings_path(), end='')"
     found = _probe("settings", code, "set HOME to a folder that can be written")
     return replace(found, found=f"{found.found}; delete it to reset all settings") if found.ok else found
 
 
 def _probe(name: str, code: str, remedy: str) -> Check:
-    """Run a few lines that print what they find, in a process of their own: a library or driver may crash."""
+    """Run a few lines of Python, which print their result, in another process: a library or driver may crash."""
     try:
         probe = [sys.executable, "-c", code]
         done = subprocess.run(probe, capture_output=True, text=True, timeout=_PROBE_SECONDS, check=False)

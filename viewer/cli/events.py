@@ -33,9 +33,9 @@ if TYPE_CHECKING:
 
 _SUFFIXES = (".csv", ".json")
 _TRIAL, _MOST_TRIALS = 4.0, 3
-"""Length of a run with a cure [s], and bodies that are tried."""
+"""Duration of a run with a cure [s], and largest number of bodies whose cure is tried."""
 _CHUNK = 50
-"""Steps between two chances to stop."""
+"""Number of steps between two checks for an interruption."""
 _EPILOG = """A pair begins contact once it penetrates by more than twice eps, and ends it when it parts; the time of an
 event is when the surfaces meet or part; see --rule. Contacts that exist at the start have no begin. Without
 --pair, --body and --all the pairs of the contact sensors are tracked; in a scene without sensors, all pairs.
@@ -148,7 +148,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _try_cures(events: "Sequence[object]", arguments: argparse.Namespace, seconds: float) -> None:
-    """Run the scene with the `impratio` proposed for a body that is held unevenly, then with a better one; print the
+    """Run the scene with the `impratio` proposed for an unevenly held body, then with a corrected one; print the
     result."""
     from ..compare.branches import try_impratio
     from ..engines.registry import open_engines
@@ -194,7 +194,7 @@ def _choose(engine: "Engine", arguments: argparse.Namespace) -> "PairSelection":
 
 
 def _steps(simulation: "Simulation", count: int) -> Iterator[int]:
-    """Take steps; yields how many were taken, from time to time."""
+    """Take steps; yield the number of steps taken, from time to time."""
     for step in range(0, count, _CHUNK):
         simulation.step(min(_CHUNK, count - step))
         yield step

@@ -23,7 +23,7 @@ from .progress import plural, report
 from .runs import report_deep_start
 
 _EACH_ALONE = 50
-"""Sensors up to which each is described by itself."""
+"""Largest number of sensors that are described one by one."""
 _VERDICTS = {Verdict.TAKE: "reads it", Verdict.IGNORE: "ignores it", Verdict.REFUSE: "refuses it"}
 
 
@@ -145,7 +145,7 @@ def _styles(layout: ContactLayout) -> dict[Style, ContactLayout]:
 
 
 def _description(sensor: Declaration, verdict: Portability, never: str | None) -> str:
-    """Return the description of a sensor, beside its name and its objects."""
+    """Return the description of a sensor, without its name and its objects."""
     layout = sensor.layout
     lines = [f"  data {' '.join(layout.fields)} · num {layout.slots} · reduce {layout.reduce} · {layout.frame} frame"]
     if never:
@@ -161,7 +161,7 @@ def _description(sensor: Declaration, verdict: Portability, never: str | None) -
 
 @cache
 def _arrays_text(layout: ContactLayout) -> str:
-    """Return the arrays as a table: a row per value, a column per style. Many sensors share one."""
+    """Return the arrays as a table: a row per value, a column per style. Sensors of equal layout share it."""
     styles = _styles(layout)
     rows: list[tuple[str, ...]] = [tuple(styles), tuple(_summary(layout) for layout in styles.values())]
     rows += zip_longest(*(_cells(layout) for layout in styles.values()), fillvalue="")

@@ -64,7 +64,7 @@ def print_pairs(engine: Engine, arguments: argparse.Namespace) -> None:
 
 
 def _seen_pairs(engine: Engine, arguments: argparse.Namespace) -> list[_SeenPair]:
-    """Step for a while and return the pairs of bodies that touched, those of the start first."""
+    """Step for a while; return the pairs of bodies that touched, with those that touch at the start first."""
     model, seen = engine.model, dict[tuple[int, int], _SeenPair]()
     for touch in find_start_touches(model, arguments.key):
         seen[touch.bodies] = _SeenPair(touch.names, touch.bodies, set(touch.sides), touch.depth)
@@ -77,7 +77,7 @@ def _seen_pairs(engine: Engine, arguments: argparse.Namespace) -> list[_SeenPair
 
 
 def _steps(engine: Engine, arguments: argparse.Namespace, read: Any) -> Iterator[Any]:
-    """Yield the result of `read(model, data)` after each step of a while from the start."""
+    """Step from the start for the given duration; yield the result of `read(model, data)` after each step."""
     engine.reset(arguments.key)
     for _ in range(round(arguments.duration / engine.timestep)):
         engine.step()
@@ -103,7 +103,7 @@ def _pair_text(engine: Engine, pair: _SeenPair) -> str:
 
 
 def _mixing_text(mixing: Mixing, names: tuple[str, str]) -> str:
-    """Return the sentence and the parameters by their origins, with the names of two geoms."""
+    """Return a sentence on how two geoms mix, and the parameters by their origins; `names`: names of the geoms."""
     mixing = replace(mixing, names=names)
     origins: dict[str, list[str]] = {}
     for origin in mixing.distinct:
@@ -144,9 +144,9 @@ def _mixing_json(mixing: Mixing) -> dict[str, Any]:
 
 
 def touch_notes(engine: Engine, arguments: argparse.Namespace) -> Iterator[tuple[str, str]]:
-    """Yield name and a sentence of each <touch> sensor that has bodies below its own: their contacts do not count.
+    """Yield name and note of each <touch> sensor whose body has bodies below it: contacts of those do not count.
 
-    The scene is stepped for a while to measure what share of the load that is.
+    The scene is stepped for a while to measure the share of the load on those bodies.
     """
     touch = engine.touch_sensors
     found = [each for each in touch or () if each.native and find_children_with_geoms(engine.model, each.body)]

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from ..compare.measured import Measured
 
 _SHOWN = 6
-"""Most events that only one of the two has, and most columns without a hint, that are printed."""
+"""Largest number of printed events that only one side has, and of printed columns without a hint."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -50,7 +50,7 @@ _OPTIONS = (
     "episode",
     "period",
 )
-"""Options that change the run, and that `view` has too."""
+"""Options that change the run and that `view` also has."""
 _FILES = ("control", "log")
 
 
@@ -152,7 +152,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _findings(engine: "Engine") -> list[dict[str, Any]]:
-    """Return the findings of `check` in the scene, without a run."""
+    """Return the findings of `check` on the model of the scene, without a run."""
     from ..checks.check import check_subject
     from ..checks.settings import CheckOptions, with_table
     from ..checks.subject import Subject

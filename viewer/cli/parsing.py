@@ -15,14 +15,14 @@ PROGRAM = "contact-viewer"
 
 
 class UsageError(Exception):
-    """Bad arguments: one line for the user."""
+    """Error about bad arguments, as one line for the user."""
 
 
 class Parser(argparse.ArgumentParser):
-    """Raises UsageError for bad arguments instead of printing the usage."""
+    """Parser that raises UsageError for bad arguments instead of printing the usage."""
 
     def __init__(self, command: str, description: str, epilog: str | None = None, examples: Sequence[str] = ()) -> None:
-        """`examples`: command lines without the program's name, each with a comment behind two spaces and #."""
+        """Prepare the parser. `examples`: command lines without the program's name, each with a comment after `  #`."""
         lines = "\n".join(f"  {PROGRAM} {example}" for example in examples)
         super().__init__(
             prog=f"{PROGRAM} {command}".strip(),
@@ -35,7 +35,7 @@ class Parser(argparse.ArgumentParser):
         self.color = False
 
     def parse_args(self, args: Any = None, namespace: Any = None) -> Any:
-        """Parse a command line. Raises UsageError, with the closest option for an unknown one."""
+        """Parse a command line. Raises UsageError; for an unknown option it names the closest one."""
         found, unknown = self.parse_known_args(args, namespace)
         if unknown:
             hint = did_you_mean(unknown[0].split("=")[0], self._option_string_actions)
@@ -47,7 +47,7 @@ class Parser(argparse.ArgumentParser):
 
 
 def number(low: float, high: float, kind: Callable[[str], Any] = float) -> Callable[[str], Any]:
-    """Return an argument type: a number within bounds."""
+    """Return an argparse type for a number within bounds."""
 
     def convert(text: str) -> Any:
         try:
@@ -62,7 +62,7 @@ def number(low: float, high: float, kind: Callable[[str], Any] = float) -> Calla
 
 
 def pixel_size(least: int, most: int = 2**31) -> Callable[[str], tuple[int, int]]:
-    """Return an argument type: width and height [px], such as 1280x720, each within bounds."""
+    """Return an argparse type for width and height [px], such as 1280x720, each within bounds."""
 
     def convert(text: str) -> tuple[int, int]:
         try:
@@ -79,7 +79,7 @@ def pixel_size(least: int, most: int = 2**31) -> Callable[[str], tuple[int, int]
 
 
 def add_scene_arguments(parser: argparse.ArgumentParser, *, scene_required: bool = False) -> None:
-    """Add the scene and its start, which every command with a run has."""
+    """Add the options for the scene, its start and its view, which every command with a run has."""
     nargs, default = (None, "") if scene_required else ("?", f"; default: {DEFAULT_SCENE}")
     group = parser.add_argument_group("scene")
     group.add_argument("scene", nargs=nargs, metavar="SCENE", help=f"file or name of a bundled scene{default}")
@@ -112,7 +112,7 @@ def add_watch_argument(parser: argparse._ActionsContainer) -> None:
 
 
 def add_patterns_argument(parser: argparse._ActionsContainer) -> None:
-    """Add what a scene without contact sensors, or with few, is watched for."""
+    """Add the option that adds contact sensors to a scene with few or none."""
     parser.add_argument(
         "--watch",
         action="append",
@@ -143,7 +143,7 @@ def add_control_arguments(parser: argparse.ArgumentParser, random: bool = True) 
 
 
 def add_randomisation_arguments(parser: argparse._ActionsContainer) -> None:
-    """Add the options for variations that the seed draws."""
+    """Add the options for random variations, which follow from the seed."""
     parser.add_argument(
         "--vary",
         action="append",
@@ -180,7 +180,7 @@ def control_options(arguments: argparse.Namespace) -> dict[str, Any]:
 
 
 def load_controller(arguments: argparse.Namespace) -> "Controller | None":
-    """Return a controller with a state of its own, if one was given, or if the seed changes something."""
+    """Return a new controller if one was given, or if the options vary the model or the start; else None."""
     from ..engines.controller import Controller, no_control
     from ..engines.controller_file import ControllerFile
     from ..mjmodel.variation import read_randomisation

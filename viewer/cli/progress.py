@@ -1,4 +1,4 @@
-"""Works through a long task: shows how far it is, and stops at Ctrl-C or where the simulation fails."""
+"""Run a long task: show its progress, and stop at Ctrl-C or where the simulation fails."""
 
 import io
 import sys
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from ..engines.contract import Engine
 
 _LINE_SECONDS = 2.0
-"""Time between two plain lines."""
+"""Time between two plain lines of progress [s]."""
 
 
 def work_through(parts: Iterable[int], total: int, unit: str, interrupt: Interruption) -> tuple[str, int]:
@@ -72,7 +72,7 @@ def report_warnings(engine: "Engine") -> None:
 
 
 class RunProgress:
-    """Shows how many runs have finished and failed, on standard error: a bar on a terminal, plain lines elsewhere."""
+    """Display on standard error of how many runs finished and failed: a bar on a terminal, plain lines elsewhere."""
 
     def __init__(self, total: int, unit: str = "runs") -> None:
         """Prepare the display. `unit`: plural of the counted things."""

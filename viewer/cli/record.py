@@ -57,13 +57,13 @@ _EPILOG = """formats:
 
 Frame k shows the simulation at k / fps * speed seconds after --start, on every machine."""
 DISK_FULL = 1
-"""Exit code where the file is complete but ends early because the disk is full."""
+"""Exit code if the file is complete but ends early because the disk is full."""
 _SMALLEST_SIDE = 16
 """Smallest side of a frame [px]: smaller ones show nothing, and encoders fail."""
 _SCALE_SECONDS, _SCALE_PERIOD = 2.0, 0.02
-"""Simulated time from which a talk's scale is chosen, and time between two readings of the forces [s]."""
+"""Simulated time whose forces choose the scale of a talk, and time between two readings of the forces [s]."""
 _EVENT_STEPS = 50
-"""Steps between two looks at whether an event was found."""
+"""Number of steps between two checks for new events."""
 
 
 class _RecordParser(Parser):
@@ -140,7 +140,7 @@ def parser() -> Parser:
 
 
 def add_output_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the path of the result, and the time that it covers."""
+    """Add the options for the path of the output, and for the time that it covers."""
     parser.add_argument("-o", "--output", required=True, metavar="FILE", help="file to write; its suffix is the format")
     parser.add_argument(
         "--duration",
@@ -154,7 +154,7 @@ def add_output_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def add_camera_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add where the free camera is."""
+    """Add the options for the pose of the free camera."""
     parser.add_argument("--follow", metavar="BODY", help="look at a body from close by, and follow it")
     parser.add_argument("--lookat", type=_point, metavar="X,Y,Z", help="point that the camera looks at [m]")
     parser.add_argument(
@@ -314,7 +314,7 @@ def _record(
 
 
 def _completes(finish: Callable[[], Path], failures: list[SceneError]) -> bool:
-    """Complete a file; return False, with the error added to the failures, if that failed."""
+    """Complete a file; if that fails, add the error to `failures` and return False."""
     try:
         finish()
     except RecordingError as error:
@@ -324,7 +324,7 @@ def _completes(finish: Callable[[], Path], failures: list[SceneError]) -> bool:
 
 
 def report_strays(*outputs: str | None) -> None:
-    """Report what killed programs have left in the folders that are written to."""
+    """Report files that killed programs have left in the output folders."""
     for folder in dict.fromkeys(folder_of(Path(output)) for output in outputs if output):
         if strays := describe_strays(folder):
             report(f"note: {strays}")
@@ -393,7 +393,7 @@ def prepare_view(session: "Session", arguments: argparse.Namespace) -> None:
 
 
 def _slow_motion(arguments: argparse.Namespace, schedule: "Schedule") -> "SlowMotion | None":
-    """Return the slow part of a video; None if there is none. An event is found by a run without frames."""
+    """Return the slow part of a video; None if there is none. The time of an event is found by a run without frames."""
     from ..recording.schedule import SlowMotion
 
     where: float | int | None = arguments.slow_around
@@ -432,7 +432,7 @@ def _open_again(arguments: argparse.Namespace) -> "Session":
 
 
 def _event_times(arguments: argparse.Namespace, count: int, end: float) -> list[float]:
-    """Return the times of the first events [s after the start], as many as there are up to a time."""
+    """Return the times of the first events [s after the start]: `count` or more, or all until `end`."""
     from ..events.tracker import ContactTracker, TrackingOptions, default_pairs
 
     session = _open_again(arguments)
@@ -454,7 +454,7 @@ def _event_times(arguments: argparse.Namespace, count: int, end: float) -> list[
 
 
 def _moment(text: str) -> float | int:
-    """Return a time [s], or the number of an event."""
+    """Return the argument as a time [s], or as the number of an event."""
     word, _, number_text = text.partition(":")
     try:
         if word == "event" and int(number_text) > 0:

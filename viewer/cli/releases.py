@@ -1,4 +1,4 @@
-"""Bisects the releases of MuJoCo between two for the first that differs, and prints it."""
+"""Bisect the releases of MuJoCo between two for the first whose steps differ, and print it."""
 
 import argparse
 import json
@@ -33,14 +33,14 @@ def find_release(
     until: str,
     arguments: argparse.Namespace,
 ) -> int:
-    """Find the first release that differs, and print it; returns the exit code.
+    """Find the first release whose steps differ, and print it; return the exit code.
 
     Args:
         ends: The first and the last release.
-        record: Takes the steps that all releases are given.
-        label: The run, for users.
+        record: Function that records the steps that every release repeats.
+        label: Name of the run, for users.
         until: See `bisect`.
-        arguments: Those of the command line: `tolerance` and `json`.
+        arguments: Arguments of the command line, of which `tolerance` and `json` are used.
     """
     from ..compare.versions import TOLERANCE, Bisection, bisect, releases
 

@@ -1,4 +1,4 @@
-"""`contact-viewer report DIR`: show what came of a sweep, as a page and as a table."""
+"""`contact-viewer report DIR`: show the results of a sweep, as a page and as a table."""
 
 import argparse
 from math import isnan
@@ -70,7 +70,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _write_pages(store: "ResultStore", summary: "Summary", by: str, count: int) -> None:
-    """Write the worst runs as pages into DIR/pages, each first shown where it is worst."""
+    """Write the worst runs as pages into DIR/pages; each page opens at the worst step."""
     from ..errors import SceneError
     from ..page.child import write_page
     from ..sweeps.summary import BY_NAME, PAGES, page_name, worst_runs

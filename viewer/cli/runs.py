@@ -1,4 +1,4 @@
-"""The scene, log and options of a command line, opened; for how long it runs, and where the run is saved."""
+"""Open the scene, log and options of a command line, choose the duration of the run, and save it."""
 
 import argparse
 import atexit
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ..session.simulation import Simulation, StepSource
 
 _SAME_NAME = ("camera", "key", "speed", "engine", "envs", "paused", "go_to", "frames", "episode", "period", "beside")
-"""Options whose fields are named as they are on the command line."""
+"""Fields of Options that have the same name on the command line."""
 USUAL_DURATION = 10.0
 """Default duration of a run [s of simulated time]."""
 
@@ -38,13 +38,13 @@ def add_run_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def add_beside_argument(parser: argparse.ArgumentParser) -> None:
-    """Add what is shown beside the run."""
+    """Add the option for a run that is shown beside."""
     text = "show another run beside: a scene, a saved run, a log of this scene, SCENE@motrix, or motrix"
     parser.add_argument("--beside", metavar="B", help=text)
 
 
 def add_log_arguments(parser: argparse.ArgumentParser) -> argparse._ArgumentGroup:
-    """Add which log is replayed."""
+    """Add the options for a log to replay; return their group."""
     group = parser.add_argument_group("logs and saved runs")
     group.add_argument("--log", metavar="FILE", help="replay a log of states and controls: .npz, .hdf5, .csv or .cvrun")
     group.add_argument("--episode", metavar="N", help="episode of a log that has several, by number or name")
@@ -59,7 +59,8 @@ def add_log_arguments(parser: argparse.ArgumentParser) -> argparse._ArgumentGrou
 
 
 def check_run_arguments(arguments: argparse.Namespace) -> None:
-    """Raise UsageError before any work if the run could not be saved. A log with its own scene is opened on it."""
+    """Raise UsageError for bad options of logs and runs, before any work. A log with its own scene is opened on
+    it."""
     _open_model_file(arguments)
     for name in ("episode", "period"):
         if arguments.log is None and getattr(arguments, name) is not None:
@@ -74,7 +75,7 @@ def check_run_arguments(arguments: argparse.Namespace) -> None:
 
 
 def _open_model_file(arguments: argparse.Namespace) -> None:
-    """Replace a log of robosuite by the scene in it, with the log re-simulated."""
+    """Let a robosuite log that is given as the scene be re-simulated on the scene in it."""
     from ..scene_files.log_files import HDF5_SUFFIXES, read_model_file
 
     if arguments.scene is None or Path(arguments.scene).suffix.lower() not in HDF5_SUFFIXES:
@@ -91,7 +92,7 @@ def _open_model_file(arguments: argparse.Namespace) -> None:
 
 
 def read_options(arguments: argparse.Namespace, **more: Any) -> Options:
-    """Return the options of a command line; `more`: fields that a command sets in its own way."""
+    """Return the options of a command line. `more`: fields that the command sets itself."""
     from ..scene_files.scene import find_scene
 
     given = vars(arguments)
@@ -114,7 +115,7 @@ def read_options(arguments: argparse.Namespace, **more: Any) -> Options:
 
 
 def open_given_log(arguments: argparse.Namespace, engine: "Engine") -> None:
-    """Let the runs of an engine re-simulate the given log, if there is one."""
+    """Let an engine re-simulate the given log, if there is one."""
     if arguments.log is not None:
         from ..engines.registry import open_log
 
@@ -122,13 +123,13 @@ def open_given_log(arguments: argparse.Namespace, engine: "Engine") -> None:
 
 
 def report_notes(source: "StepSource") -> None:
-    """Report notes on the file with the steps."""
+    """Report notes on the log or saved run that the steps come from."""
     for note in source.notes:
         report(f"note: {source.name}: {note}")
 
 
 def open_run(arguments: argparse.Namespace) -> "Session":
-    """Open the given scene and log; with a history if the run is to be saved."""
+    """Open the given scene and log, and keep a history if the run is to be saved."""
     from ..engines.registry import CHOICES, open_engines
     from ..session.session import Session
 
@@ -154,7 +155,7 @@ def open_run(arguments: argparse.Namespace) -> "Session":
 
 
 def _add_beside(session: "Session", options: Options) -> None:
-    """Let a run be shown beside that of a session, in the same pictures."""
+    """Show another run beside that of a session, in the same frames."""
     from ..app.controllers import Controllers
     from ..app.runs_beside import make_guest, open_source, read_source, run_label
 
@@ -167,7 +168,7 @@ def _add_beside(session: "Session", options: Options) -> None:
 
 
 def report_deep_start(engine: "Engine") -> None:
-    """Report that bodies start inside each other, and which keyframe does not start so."""
+    """Report bodies that start inside each other, and a keyframe in which they do not."""
     from ..mjmodel.deep_start import find_deep_start
 
     if engine.has_contact_list and engine.time == 0.0:

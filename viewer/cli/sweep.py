@@ -36,7 +36,7 @@ MOST_FILMED = 50
 _WHOLE_LOG = 1e6
 """Time longer than any log [s]."""
 FAILED = 1
-"""Exit code where runs failed."""
+"""Exit code if runs failed."""
 
 
 def parser() -> Parser:
