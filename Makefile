@@ -1,4 +1,4 @@
-# run, test, docs, test-one, test-torch, test-warp, test-frameworks, test-matrix, test-long, test-ray, test-versions, dev, bench, lint, format, clean: each sets up what it needs.
+# run, test, docs, test-one, test-torch, test-warp, test-frameworks, test-matrix, test-long, test-ray, test-versions, dev, release, bench, lint, format, clean: each sets up what it needs.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
@@ -18,7 +18,7 @@ ONLY ?=
 SCENES ?= 5000
 SOURCES := pyproject.toml $(shell find viewer shaders scenes docs/rules -type f -not -name '*.pyc')
 
-.PHONY: run test docs test-one test-torch test-warp test-frameworks test-matrix test-long test-ray test-versions dev bench lint format clean
+.PHONY: run test docs test-one test-torch test-warp test-frameworks test-matrix test-long test-ray test-versions dev release bench lint format clean
 
 run: $(VENV)/.run
 	@if [ -n "$$DISPLAY$$WAYLAND_DISPLAY" ] || [ "$$(uname)" != Linux ]; then \
@@ -77,6 +77,10 @@ dev: $(DEV)/.dev
 # The documentation site, in build/site; a warning is an error.
 docs: $(VENV)/.test
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict
+
+# Wheel and source archive in dist, for a repository at an address: make release ADDRESS=https://host/owner/contact-viewer
+release: $(VENV)/.test
+	$(BIN)/python .ci/release.py $(or $(ADDRESS),$(error ADDRESS: where will the repository be?)) dist
 
 bench: $(VENV)/.test $(TORCH)/.torch
 	sh .ci/debian-packages $(TEST_PACKAGES) $(BENCH_PACKAGES)

@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import runpy
 import subprocess
 import sys
 import tomllib
@@ -10,6 +11,7 @@ import urllib.request
 import venv
 from pathlib import Path
 
+import contact_viewer
 import pytest
 
 ROOT = Path(__file__).parent.parent
@@ -202,3 +204,15 @@ def test_who_may_not_install_packages_is_told_which_are_missing(tmp_path: Path, 
         assert not (tmp_path / "installed").exists()
     else:
         assert "xvfb" in (tmp_path / "installed").read_text()
+
+
+def test_a_release_has_links_that_work_on_a_package_index(tmp_path: Path) -> None:
+    found = runpy.run_path(str(ROOT / ".ci/release.py"))
+    found["prepare"](tmp_path, "https://example.com/contact-viewer/")
+    readme = (tmp_path / "README.md").read_text()
+    links = re.findall(r"\]\(([^)]+)\)", readme)
+    assert len(links) > 15
+    assert all(link.startswith("https://") for link in links)
+    assert f"(https://example.com/contact-viewer/raw/v{contact_viewer.__version__}/docs/walker.gif)" in readme
+    project = tomllib.loads((tmp_path / "pyproject.toml").read_text())["project"]
+    assert project["urls"]["Issues"] == "https://example.com/contact-viewer/issues"
