@@ -1,7 +1,7 @@
 """Build the wheel and the source archive of a release: python .ci/release.py https://host/owner/contact-viewer OUT
 
-The address is where the repository will be read. Links and pictures of README lead there, so that they work on a package
-index too, and the metadata names it.
+The address is where the repository will be read. Links and pictures of README lead there, so that they work on a
+package index too, and the metadata names it.
 """
 
 import re
@@ -15,7 +15,7 @@ _LINK = re.compile(r"(!?)\[([^\]]*)\]\((?!https?:|#)([^)]+)\)")
 
 
 def prepare(folder: Path, address: str) -> None:
-    """Write what git has into a folder, with absolute links in README and the addresses of the project in its metadata."""
+    """Write the committed files into a folder, with absolute links in README and addresses in the metadata."""
     archive = subprocess.run(["git", "archive", "HEAD"], cwd=ROOT, check=True, stdout=subprocess.PIPE)
     subprocess.run(["tar", "-x", "-C", str(folder)], input=archive.stdout, check=True)
     address = address.rstrip("/")
