@@ -1,1 +1,1 @@
-"""Many runs: one pure task, local workers, Ray, the report."""
+"""Sweeps: many runs in local processes or on Ray, their results, and the report."""

@@ -1,4 +1,5 @@
-"""Turns runs into results in processes of this machine; one that dies is replaced, and its run is taken once more."""
+"""Simulates the runs of a sweep in processes of this machine. A process that dies is replaced, and its run is repeated
+once."""
 
 import os
 import queue
@@ -21,17 +22,17 @@ from .scene_store import SceneStore, unpack_scene
 from .task import READY, RunResult, Task
 
 _DEPTH = 2
-"""Runs that a process has at a time, so that it need not wait for the next one."""
+"""Number of runs that a process has at a time, so that it need not wait for the next one."""
 _ATTEMPTS = 2
-"""Most times that a run may end its process before it counts as failed."""
+"""Number of times that a run has to end its process to count as failed."""
 _PATIENCE = 4
-"""Processes that may end one after the other before they could begin."""
+"""Number of processes that may end one after the other before they are ready; then the sweep ends."""
 _HEARTBEAT = 0.2
-"""Longest time between two results that are given, of runs or None [s]."""
+"""Longest time between two yielded values, results or None [s]."""
 
 
 class _Process:
-    """A worker."""
+    """Worker process, and the runs that it was given."""
 
     def __init__(self, plan: Plan) -> None:
         # One thread each: there is a process for every core.
@@ -42,15 +43,15 @@ class _Process:
         self.runs: deque[Run] = deque()
         """Runs of this process; it works on the first."""
         self.since = time.monotonic()
-        """Time at which the process began its first run [s]."""
+        """Time at which the process began its first run, monotonic clock [s]."""
         self.ready = False
-        """True if it could begin."""
+        """True if the process has reported that it is ready."""
         self.ended = False
         self._scene = -1
         self._send("plan", plan)
 
     def give(self, run: Run, scenes: SceneStore) -> None:
-        """Let it take a run. SceneError where the scene cannot be opened."""
+        """Give the process a run. Raises SceneError if the scene cannot be opened."""
         if run.scene != self._scene:
             self._send("scene", (run.scene, scenes.packed(run.scene)))
             self._scene = run.scene
@@ -60,7 +61,7 @@ class _Process:
         self._send("run", run)
 
     def receive(self) -> RunResult | None:
-        """Return a result that has arrived, `ended`, or None if there is none yet."""
+        """Return a result that has arrived, else None; set `ended` if the process has closed its connection."""
         try:
             result = self.connection.recv()
         except (EOFError, OSError):
@@ -76,7 +77,7 @@ class _Process:
         return result
 
     def end(self) -> str:
-        """End it, if it has not; how it ended."""
+        """End the process if it still runs, and return how it ended."""
         if self._process.poll() is None:
             self._process.kill()
         code = self._process.wait()
@@ -97,9 +98,9 @@ class _Process:
 def run_locally(
     plan: Plan, scenes: SceneStore, pending: Iterator[Run], count: int, timeout: float | None = None
 ) -> Generator[RunResult | None, None, None]:
-    """Yield the results of runs as they come, with `count` processes; None from time to time while there are none.
+    """Simulate runs in `count` processes; yield each result as it comes, and None from time to time in between.
 
-    `timeout`: wall time after which a run is given up [s]. Close it to end the processes.
+    `timeout`: wall time after which a run is given up [s]. Close the generator to end the processes.
     """
     again: deque[Run] = deque()
     attempts: Counter[int] = Counter()
@@ -117,7 +118,7 @@ def run_locally(
                 yield RunResult(run.number, str(error))
 
     def replace(worker: _Process) -> Run:
-        """Start a process in place of one that has ended; returns the run that it was at."""
+        """Start a process in place of one that has ended, and return the run that the ended process was working on."""
         guilty, *others = worker.runs
         again.extendleft(reversed(others))
         workers[workers.index(worker)] = _Process(plan)
@@ -165,7 +166,7 @@ def run_locally(
 
 
 def main() -> None:
-    """Take runs, one after the other, until the process that started this one ends the connection, or itself."""
+    """Simulate runs, one after the other, until the parent process closes the connection or ends."""
     # Ctrl-C is for the process that started this one, which ends it.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     connection = Connection(int(sys.argv[1]))

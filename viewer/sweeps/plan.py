@@ -1,4 +1,4 @@
-"""Turns scenes and seeds into the runs of a sweep, each with a number."""
+"""Defines the plan of a sweep: every combination of a scene and a seed is a run with a number."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -14,23 +14,23 @@ MAX_RUNS = 10**9
 
 
 class SweepError(SceneError):
-    """A sweep that cannot begin or go on: one line."""
+    """Error of a sweep that cannot begin or continue; its message has one line."""
 
 
 @dataclass(frozen=True)
 class Run:
-    """Run of a scene with a seed."""
+    """One run of a sweep: a scene and a seed."""
 
     number: int
     """Number of the run in the sweep."""
     scene: int
-    """Number of the scene."""
+    """Number of the scene in the plan."""
     seed: int
 
 
 @dataclass(frozen=True)
 class Plan:
-    """Runs of a sweep, and the results that are kept."""
+    """Runs of a sweep, and options that say which results are kept."""
 
     scenes: tuple[Path, ...]
     seeds: Sequence[int]
@@ -41,10 +41,10 @@ class Plan:
     control_hash: str | None = None
     """Hash of the controller's file when the sweep began."""
     params: Mapping[str, Any] = field(default_factory=dict)
-    """Constants of that file."""
+    """Values for constants of the controller's file, by name."""
     randomisation: Randomisation = NOT_RANDOM
     sensors: tuple[str, ...] = ()
-    """Sensors whose figures are kept; all when empty."""
+    """Names of the sensors whose metrics are kept; all if empty."""
     key: str | None = None
     """Keyframe that runs start from."""
     watched: tuple[str, ...] = ()
@@ -59,7 +59,7 @@ class Plan:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """A name for each scene, no two the same, that can be a folder's."""
+        """Unique name of each scene, which can also be the name of a folder."""
         names: list[str] = []
         for path in self.logs or self.scenes:
             stem = re.sub(r"[^\w.+-]", "_", path.stem) or "scene"
@@ -79,12 +79,13 @@ class Plan:
         return Run(number, scene, self.seeds[place])
 
     def runs(self, first: int = 0) -> Iterator[Run]:
-        """Yield all runs in order, from a number on."""
+        """Yield the runs in order, beginning with the run number `first`."""
         return (self.run(number) for number in range(first, self.run_count))
 
 
 def read_seeds(text: str) -> Sequence[int]:
-    """Return the seeds of `0:1000` (the last excluded), `0:1000:10`, `17`, or several of these with commas between."""
+    """Return the seeds in a text: `0:1000` (the last excluded), `0:1000:10`, `17`, or several of these with commas
+    between."""
     parts = [_read_range(text, part.strip()) for part in text.split(",")]
     if len(parts) == 1:
         return parts[0]

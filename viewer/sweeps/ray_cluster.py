@@ -1,4 +1,4 @@
-"""Turns the address of a Ray cluster into a connection to it; without one, a cluster of this machine is started."""
+"""Connects to a Ray cluster at an address; without an address, a cluster is started on this machine."""
 
 import contextlib
 import logging
@@ -17,7 +17,7 @@ from ..processes import capture_stderr, import_extra
 from .plan import SweepError
 
 _STARTS = 3
-"""Attempts to start a cluster on this machine."""
+"""Number of attempts to start a cluster on this machine."""
 _REACH_SECONDS = 5.0
 """Longest wait for a cluster to answer [s]."""
 _QUESTIONS = ("/ray.rpc.NodeInfoGcsService/GetClusterId", "/ray.rpc.RayletDriver/ClusterInfo")
@@ -35,7 +35,7 @@ _ENVIRONMENT = {
 
 @contextlib.contextmanager
 def connected(address: str, cores: int) -> Iterator[Any]:
-    """Connect Ray to a cluster for the length of a block. `address`: as Ray has it; empty for that of RAY_ADDRESS, or
+    """Connect Ray to a cluster for the length of a block. `address`: as Ray takes it; if empty, RAY_ADDRESS, or else
     for a cluster of this machine with `cores` cores."""
     wanted = address or os.environ.get("RAY_ADDRESS", "")
     for name, value in _ENVIRONMENT.items():
@@ -73,7 +73,7 @@ def connected(address: str, cores: int) -> Iterator[Any]:
 
 @contextlib.contextmanager
 def _own_termination() -> Iterator[None]:
-    """Keep this program's own handlers of signals that end it while Ray connects: finished runs are kept."""
+    """Restore this program's own handler of SIGTERM after Ray has connected, so that finished runs are kept."""
     before = signal.getsignal(signal.SIGTERM)
     try:
         yield
@@ -97,7 +97,7 @@ def _start_here(ray: Any, cores: int, quiet: Mapping[str, Any]) -> None:
 
 
 def _reach(address: str) -> None:
-    """Fail soon where nobody listens, or where a token is asked for: Ray itself tries for minutes."""
+    """Raise SweepError soon if nothing listens at an address or a token is missing: Ray itself retries for minutes."""
     host, _, port = address.removeprefix("ray://").partition("/")[0].rpartition(":")
     if address == "auto":
         return
@@ -120,7 +120,7 @@ def _reach(address: str) -> None:
 
 
 def _refuses(target: str, token: str | None) -> bool:
-    """Return whether a cluster refuses a token, or a connection without one."""
+    """Return True if a cluster refuses a token, or if `token` is None, a connection without a token."""
     try:
         import grpc
     except ImportError:

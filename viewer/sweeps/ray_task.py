@@ -1,4 +1,4 @@
-"""Runs some runs of a sweep as one task on a node of a Ray cluster."""
+"""Simulates some runs of a sweep as one task on a node of a Ray cluster."""
 
 import os
 import platform
@@ -17,24 +17,24 @@ from .scene_store import unpack_scene
 from .task import RunResult, Task
 
 _SAME = ("contact-viewer", "mujoco", "numpy")
-"""Packages whose versions decide about bits."""
+"""Packages whose versions have to be the same on all nodes, so that results are the same bit for bit."""
 
 
 @dataclass(frozen=True)
 class RayJob:
-    """Everything that a node needs of a sweep beside its scenes: no shared disk is read."""
+    """Data of a sweep that a node needs beside the scenes, since nothing is read from a shared disk."""
 
     name: str
-    """No other job has it, of any cluster."""
+    """Name of the job, which no other job of any cluster has."""
     plan: Plan
     control_files: Mapping[str, bytes]
-    """The folder of the controller: paths in it, and what is there."""
+    """Contents of the files in the controller's folder, by their paths in it."""
     versions: Mapping[str, str]
-    """Versions of the packages where the sweep was started."""
+    """Versions of the packages on the machine that started the sweep."""
 
 
 def package_versions() -> dict[str, str]:
-    """Return the versions that have to be the same on all nodes."""
+    """Return the installed versions of the packages that have to be the same on all nodes."""
     return {package: version(package) for package in _SAME}
 
 
@@ -47,12 +47,12 @@ class _Node:
             if own[package] != wanted:
                 raise SweepError(f"node {platform.node()} has {package} {own[package]}, and this machine {wanted}")
         self.reference = reference
-        """Reference of the job in its cluster."""
+        """Ray's reference of the job, in hexadecimal."""
         self.scenes: Mapping[int, tuple[Any, Any]] = {}
         self._folder = job_folder(job.name, str(os.getpid()))
         self._control_files = job.control_files
         self._originals: dict[str, str] = {}
-        """Original paths, where the sweep was started, by the paths of their copies on this node."""
+        """Paths on the machine that started the sweep, by the paths of their copies on this node."""
         plan = job.plan
         if plan.control is not None:
             path, _, name = plan.control.rpartition(":")
@@ -67,7 +67,8 @@ class _Node:
 
     @contextmanager
     def files(self, scenes: Mapping[int, tuple[Any, Any]]) -> Iterator[None]:
-        """Write the files of scenes into a folder for a task, and remove them: after it Ray may kill the process."""
+        """Write the files of scenes into a folder for a task, and remove them after it, since Ray may then kill the
+        process."""
         import ray
 
         self.scenes = scenes
@@ -109,8 +110,8 @@ _node: _Node | None = None
 def simulate_runs(
     job_refs: Sequence[Any], scenes: Mapping[int, tuple[Any, Any]], runs: Sequence[Run]
 ) -> list[RunResult]:
-    """Simulate some runs. `job_refs`: one reference to a RayJob; `scenes`: by their numbers, references to what
-    `unpack_scene` takes and to the bytes of a log, or None."""
+    """Simulate some runs. `job_refs`: one reference to a RayJob. `scenes`: by scene number, a reference to a scene that
+    `unpack_scene` takes, and a reference to the bytes of a log, or None."""
     import ray
 
     global _node

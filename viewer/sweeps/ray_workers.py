@@ -1,4 +1,4 @@
-"""Turns runs into results on a Ray cluster: short runs share a task, and runs of a lost node are repeated."""
+"""Simulates the runs of a sweep on a Ray cluster: short runs share a task, and runs of a lost node are repeated."""
 
 import contextlib
 import math
@@ -18,27 +18,27 @@ from .scene_store import SceneStore
 from .task import RunResult
 
 _TASK_SECONDS = 10.0
-"""Least time of a task: Ray takes some milliseconds for each."""
+"""Wall time that a task should take at least [s]: Ray needs some milliseconds for each task."""
 _QUEUED = 2
-"""Tasks a core that are handed out: one runs, one waits."""
+"""Number of tasks per core that are submitted: one runs, one waits."""
 _ATTEMPTS = 3
-"""Most times that a single run may be lost before it counts as failed."""
+"""Number of times that a single run has to be lost to count as failed."""
 _HEARTBEAT = 0.2
-"""Longest time between two results that are given, of runs or None [s]."""
+"""Longest time between two yielded values, results or None [s]."""
 _CANCEL_SECONDS = 3.0
 """Time that tasks have to end after they are cancelled [s]."""
 _CONTROL_BYTES = 100 * 2**20
-"""Largest folder of a controller that travels."""
+"""Largest size of a controller's folder that is sent to the nodes [bytes]."""
 _KEPT = 8
-"""Scenes and logs of tasks to come that stay in the cluster's memory."""
+"""Number of scenes and logs that stay in the cluster's memory for later tasks."""
 
 
 def run_on_ray(
     plan: Plan, scenes: SceneStore, pending: Iterator[Run], left: int, address: str, cores: int
 ) -> Generator[RunResult | None, None, None]:
-    """Yield the results of `left` runs as they come, and None from time to time while there are none. `address`: as Ray
-    has it; empty for that of RAY_ADDRESS, or for a cluster of this machine with `cores` cores. Close the generator to
-    cancel unfinished runs."""
+    """Simulate the `left` pending runs on Ray; yield each result as it comes, and None from time to time in between.
+    `address`: as Ray takes it; if empty, RAY_ADDRESS, or else a cluster of this machine with `cores` cores. Close the
+    generator to cancel unfinished runs."""
     control_files = read_folder(plan)
     with connected(address, cores) as ray:
         yield from _Tasks(ray, plan, control_files, scenes, pending, left).results()
@@ -86,7 +86,7 @@ class _Tasks:
             self._cancel()
 
     def _cancel(self) -> None:
-        """Cancel what is not finished: first so that tasks remove their files, then by force."""
+        """Cancel unfinished tasks: first so that they can remove their files, then by force."""
         left = list(self._tasks)
         with contextlib.suppress(Exception):
             for reference in left:
@@ -114,8 +114,8 @@ class _Tasks:
             self._tasks[self._simulate.remote([self._job], scenes, runs)] = runs
 
     def _next_runs(self, cores: int) -> list[Run]:
-        """Return the runs of the next task, all of one scene: as many as take long enough, but a share for every
-        core."""
+        """Return the runs of the next task, all of one scene: enough to take `_TASK_SECONDS`, but at most the share of
+        one core."""
         size = 1
         if self._count:
             size = math.ceil(_TASK_SECONDS * self._count / max(self._seconds, 1e-9))
@@ -150,7 +150,7 @@ class _Tasks:
                 yield result
 
     def _try_again(self, runs: list[Run], why: str) -> Iterator[RunResult]:
-        """Take runs again that were lost with their process or node: in halves, to find the one that ends processes."""
+        """Repeat runs that were lost with their process or node: in halves, to find the run that ends processes."""
         if len(runs) > 1:
             middle = len(runs) // 2
             self._again.extendleft([runs[middle:], runs[:middle]])
@@ -163,7 +163,7 @@ class _Tasks:
             yield RunResult(run.number, f"ended its process, {_ATTEMPTS} times ({why})")
 
     def _scene(self, number: int) -> tuple[Any, Any]:
-        """Return a scene in the cluster's memory, and its log or None."""
+        """Return references to a scene in the cluster's memory, and to its log or None."""
         scene = self._put(number, lambda: self._scenes.packed(number))
         if not self._plan.logs:
             return scene, None
@@ -187,7 +187,8 @@ def _read_log(path: Path) -> bytes:
 
 
 def read_folder(plan: Plan) -> dict[str, bytes]:
-    """Return the folder of a plan's controller, which travels with the runs; hidden files and compiled Python stay."""
+    """Return the files of the controller's folder, which are sent to the nodes; hidden files and compiled Python are
+    left out."""
     if plan.control is None:
         return {}
     file = Path(plan.control.rpartition(":")[0])

@@ -1,4 +1,4 @@
-"""Turns the summary of a sweep into one page of HTML that needs nothing else: no server, no other file."""
+"""Writes the report of a sweep as one page of HTML, which needs no server and no other file."""
 
 import json
 import math
@@ -11,7 +11,7 @@ from ..page.html import content_policy
 from .summary import METRICS, PAGES, VIDEOS, Metric, Summary, page_name, video_name
 
 _SHOWN = 60
-"""Rows of a table of worst runs."""
+"""Number of rows in a table of worst runs."""
 
 
 def report_page(summary: Summary) -> str:

@@ -19,12 +19,12 @@ JOURNAL = ".runs"
 _ADDRESS = re.compile(r"[A-Za-z][\w+.-]*(::[\w+.-]+)*://.*", re.DOTALL)
 _SECRET = re.compile("://[^/@]*@")
 _HERE = re.compile("(file|local)://")
-"""Pattern of an address of this machine."""
+"""Pattern of the beginning of an address on this machine."""
 _WHOLE = {"abfs", "abfss", "adl", "az", "gcs", "gs", "memory", "oci", "oss", "r2", "s3", "s3a"}
 """Protocols of stores without folders, where a file appears when it is complete. Elsewhere a complete file is
 renamed."""
 _SYNC_THREADS = 8
-"""Number of files that are synced to the disk at once: it takes about as long as one."""
+"""Number of files that are synced to the disk at once, which takes about as long as one file."""
 _MAGIC = b"PAR1"
 """First and last bytes of a Parquet file."""
 
@@ -33,7 +33,7 @@ class ResultStore:
     """Folder of this machine with the results of a sweep."""
 
     patience = 1.0
-    """Longest time that results wait to be saved [s]; a crash of the program loses that much."""
+    """Longest time that results wait to be saved [s]; a crash of the program loses the results of that time."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -146,7 +146,7 @@ class _RemoteStore(ResultStore):
 
     @contextmanager
     def _renamed(self, name: str) -> Iterator[str]:
-        """Yield a path to write a file to; the file gets its name when the block ends."""
+        """Yield a path to write a file to; the file gets its final name when the block ends."""
         path = self._there(name)
         if self._is_whole:
             yield path

@@ -1,4 +1,4 @@
-"""Turns the results of runs, in whatever order they come, into the folder of a sweep."""
+"""Stores the results of runs, in whatever order they come, in the folder of a sweep."""
 
 import errno
 import io
@@ -56,25 +56,25 @@ METRIC_COLUMNS: Columns = {
     "unstable_at": Kind.NUMBER,
     "wall_time": Kind.NUMBER,
 }
-"""Figures of a run and a sensor; SI units."""
+"""Columns of the metrics of a run and a sensor, in SI units, with their kinds."""
 METRICS_FILE, FAILURES_FILE, ABOUT_FILE = "metrics.parquet", "failures.parquet", "sweep.json"
 _RUNS = 1024
-"""Runs whose rows are in memory at once, at the most."""
+"""Largest number of runs whose rows are in memory at once."""
 _BYTES = 16 * 2**20
-"""Contacts and events that wait to be saved, at the most."""
+"""Largest size of contacts and events that wait to be saved [bytes]."""
 _FAILURE_COLUMNS: Columns = {"scene": Kind.TEXT, "seed": Kind.INTEGER, "reason": Kind.TEXT}
 _JOURNAL_COLUMNS: Columns = {"run": Kind.INTEGER, "failure": Kind.TEXT}
-"""Columns of a journal file beside those of the metrics: number of the run, and the reason of its failure or null."""
+"""Columns of a journal file in addition to the metrics: number of the run, and the reason of its failure or null."""
 _JOURNAL_FILE = re.compile(r"(\d{10})-(\d{10})-\w+\.parquet")
-"""Names of its files: the first and the last run that are in it."""
+"""Pattern of the names of journal files, which begin with the numbers of the first and the last run in the file."""
 _FULL = (errno.ENOSPC, errno.EDQUOT)
 
 
 class Results:
     """The folder of a sweep while it runs.
 
-    Finished runs are written to the journal, Parquet files of some runs each; the tables are made from it at the end,
-    in the order of the runs.
+    Results are written to the journal: Parquet files of some runs each. At the end, the tables are made from the
+    journal, in the order of the runs.
     """
 
     def __init__(self, store: ResultStore, plan: Plan, about: Mapping[str, Any], resume: bool) -> None:
@@ -84,9 +84,9 @@ class Results:
         self.folder = store.folder
         self.plan = plan
         self.finished = 0
-        """Runs that came to their end."""
+        """Number of runs that finished without a failure."""
         self.failed = 0
-        """Runs that did not."""
+        """Number of runs that failed."""
         self.lost: list[str] = []
         """Sentences for the user about results of an earlier program that could not be used."""
         self._about = dict(about)
@@ -97,9 +97,9 @@ class Results:
         sweep = zlib.crc32(json.dumps([about["plan"], about["files"]], sort_keys=True).encode())
         self._schema = parquet_schema({**_JOURNAL_COLUMNS, **metric_columns(plan)}, {"sweep": str(sweep)})
         self._rows: list[dict[str, Any]] = []
-        """Rows of the journal that wait to be saved ..."""
+        """Rows of the journal that wait to be saved."""
         self._parts: dict[str, bytes] = {}
-        """... and the contacts and events of their runs, by the names of their files."""
+        """Contacts and events of the runs in `_rows`, by the names of their files."""
         self._since = 0.0
         """Time at which the oldest waiting result arrived [s]."""
         self._done = bytearray(plan.run_count)
@@ -120,7 +120,7 @@ class Results:
         return (run for run in self.plan.runs() if not self._done[run.number])
 
     def add(self, result: RunResult) -> None:
-        """Keep a result, which `flush` saves. DiskFullError if there is no room for it."""
+        """Keep a result until `flush` saves it. Raises DiskFullError if there is no room for it."""
         if self._done[result.number]:
             return
         run = self.plan.run(result.number)
@@ -145,7 +145,7 @@ class Results:
         self.flush(now=len(self._rows) >= _RUNS or sum(map(len, self._parts.values())) > _BYTES)
 
     def flush(self, now: bool = True) -> None:
-        """Save what was added, on the disk or at its address: at once, or if it has waited long enough."""
+        """Save the added results in the store: at once, or only if they have waited long enough."""
         if not self._rows or not (now or time.monotonic() - self._since > self.store.patience):
             return
         numbers = [row["run"] for row in self._rows]
@@ -157,7 +157,8 @@ class Results:
         self._rows, self._parts = [], {}
 
     def finish(self, more: Mapping[str, Any]) -> None:
-        """Write the tables of all runs that have finished, whenever that was; `more` goes into sweep.json."""
+        """Write the tables of all finished runs, those of earlier programs too. `more`: further entries of
+        sweep.json."""
         if self._was_complete:
             # There is nothing to add, and the journal that the tables were written from is gone.
             return
@@ -175,7 +176,7 @@ class Results:
             self._remove_journal()
 
     def close(self) -> None:
-        """Let other programs use the folder; one without a single result goes away. Safe twice."""
+        """Release the folder for other programs, and remove it if it has no result. Safe to call twice."""
         with suppress(OSError, SceneError):
             self.flush()
         if self._is_new and not self.finished and not self.failed:
@@ -223,8 +224,8 @@ class Results:
         return any(file.exists() for file in files) or any(self._journal.glob("*.parquet"))
 
     def _find_complete(self, resume: bool) -> bool:
-        """Return True if the folder has this sweep with all its runs. Raises SweepError if it has another, or is not
-        to be resumed."""
+        """Return True if the folder has this sweep with all its runs. Raises SweepError if it has another sweep, or if
+        `resume` is false."""
         self.store.bring(ABOUT_FILE)
         if not self._holds_sweep():
             return False
@@ -294,7 +295,7 @@ class Results:
                     os.close(lock)
 
     def _compare(self, before: Mapping[str, Any]) -> None:
-        """Refuse to go on with another sweep than the one that is there."""
+        """Raise SweepError if the folder has another sweep than this one."""
         now = json.loads(json.dumps(self._about))
         for group in ("plan", "files"):
             old, new = before.get(group), now[group]
@@ -308,7 +309,7 @@ class Results:
                     )
 
     def _read_journal(self) -> None:
-        """Read the journal for the runs that have finished."""
+        """Read from the journal which runs have finished."""
         damaged = partless = 0
         for _, _, path in self._journal_files():
             if (table := self._read(path)) is None:
@@ -327,11 +328,11 @@ class Results:
         self._note_partless(partless)
 
     def _has_parts(self, run: Run) -> bool:
-        """Return True if the contacts and events of a run were saved, as far as they are wanted."""
+        """Return True if all wanted contacts and events of a run were saved."""
         return all(self.store.has(self._part(table, run)) for table in self._tables)
 
     def _note_partless(self, count: int) -> None:
-        """Note how many runs have to be simulated again for their contacts and events."""
+        """Note how many runs have to be simulated again because their contacts or events are missing."""
         if count:
             self.lost.append(f"runs whose {' or '.join(self._tables)} are missing or damaged: {count}")
 
@@ -341,7 +342,7 @@ class Results:
         return [(int(match[1]), int(match[2]), path) for match, path in found if match is not None]
 
     def _read(self, path: Path) -> Any:
-        """Return the rows of a file of the journal; None where it is damaged, or of another sweep."""
+        """Return the rows of a file of the journal; None if the file is damaged or belongs to another sweep."""
         from pyarrow import parquet
 
         try:
@@ -352,7 +353,8 @@ class Results:
         return table if table.schema.equals(self._schema, check_metadata=True) else None
 
     def _journal_rows(self) -> Iterator[list[dict[str, Any]]]:
-        """Yield what is known of the runs, some runs at a time, in their order; of each run, what succeeded counts."""
+        """Yield the rows of all known runs in their order, some runs at a time; of a repeated run, a success replaces a
+        failure."""
         files = self._journal_files()
         for first in range(0, self.plan.run_count, _RUNS):
             known: dict[int, list[dict[str, Any]]] = {}
@@ -367,7 +369,7 @@ class Results:
             yield [row for number in sorted(known) for row in known[number]]
 
     def _part(self, table: str, run: Run) -> str:
-        """Return the file of a run's contacts or events."""
+        """Return the name of the file with a run's contacts or events."""
         return f"{table}/scene={self._names[run.scene]}/seed={run.seed}/part.parquet"
 
     def _metric_rows(self, rows: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -376,7 +378,7 @@ class Results:
     def _write_table(
         self, name: str, columns: Columns, choose: Callable[[list[dict[str, Any]]], list[dict[str, Any]]]
     ) -> int:
-        """Write a table of the rows of all known runs that are chosen; returns how many they are."""
+        """Write a table of the rows that `choose` returns, and return their number."""
         from pyarrow import parquet
 
         part, count, schema = PartFile(self.folder / name), 0, parquet_schema(columns, {"sweep": ABOUT_FILE})
@@ -397,7 +399,7 @@ class Results:
 
     @contextmanager
     def _writing(self) -> Iterator[None]:
-        """Turn what a disk refuses into one line."""
+        """Raise any error of the disk as an error of one line."""
         try:
             yield
         except OSError as error:
@@ -418,7 +420,7 @@ def metric_columns(plan: Plan) -> Columns:
 
 
 def read_about(path: Path) -> dict[str, Any]:
-    """Return the content of sweep.json. OSError or ValueError if it cannot be read."""
+    """Return the content of sweep.json. Raises OSError or ValueError if it cannot be read."""
     try:
         about = json.loads(path.read_bytes())
     except RecursionError:
@@ -431,7 +433,7 @@ def read_about(path: Path) -> dict[str, Any]:
 def read_table(path: Path) -> Iterator[tuple[int, Any]]:
     """Yield the row groups of a Parquet file, each with its number of rows: as a table, or None if it is damaged.
 
-    SweepError if nothing of the file can be read.
+    Raises SweepError if nothing of the file can be read.
     """
     from pyarrow import parquet
 
@@ -459,7 +461,7 @@ def _failure_rows(rows: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _table(schema: Any, rows: Sequence[Mapping[str, Any]]) -> Any:
-    """Return rows as a table of Arrow; what they lack, and NaN, is null."""
+    """Return rows as a table of Arrow; missing values and NaN are null."""
     import pyarrow
 
     columns = [pyarrow.array([row.get(field.name) for row in rows], field.type, from_pandas=True) for field in schema]

@@ -1,4 +1,4 @@
-"""Turns the steps of one run into figures of each contact sensor: peaks, impulses, times, slip, penetration."""
+"""Computes metrics of each contact sensor from the steps of one run: peaks, impulses, times, slip, penetration."""
 
 import math
 from collections.abc import Sequence
@@ -20,15 +20,15 @@ from ..sensors.layout import ContactLayout
 from ..settings import Reduce
 
 Pairs = NDArray[np.intp] | None
-"""Pairs of geoms that a sensor can match, (k, 2); None where there are too many to know, or flexes."""
+"""Pairs of geoms that a sensor can match, (k, 2); None if there are too many, or the scene has flexes."""
 
 
 _FEW_SENSORS = 4
-"""Sensors up to which it does not pay to look for those that are touched."""
+"""Number of sensors up to which it does not pay to look for the touched ones."""
 
 
 class RunMetrics:
-    """Observes the steps of one run. `finish` has the figures."""
+    """Observer of the steps of one run; `finish` returns the metrics."""
 
     def __init__(self, engine: Engine, names: Sequence[str], pairs: Sequence[Pairs]) -> None:
         """Observe a run. `pairs`: pairs of each sensor in `names`."""
@@ -62,7 +62,7 @@ class RunMetrics:
         return self._buffer.time
 
     def finish(self) -> list[dict[str, float]]:
-        """Return the figures of each sensor, by their names in METRIC_COLUMNS; NaN for what is not known."""
+        """Return the metrics of each sensor, by their names in METRIC_COLUMNS; NaN if a metric is not known."""
         if (block := self._buffer.pop_block()) is not None:
             self._count(block)
         if self._friction is not None:
@@ -85,7 +85,7 @@ class RunMetrics:
         }
 
     def _count(self, block: StepBlock) -> None:
-        """Count the steps of a block."""
+        """Add the steps of a block to the metrics."""
         for places, reduce, batch in block.groups():
             if len(places) > _FEW_SENSORS and batch.dist is not None and reduce is not Reduce.NETFORCE:
                 # Most of many are not touched, which changes nothing of their figures.
@@ -115,7 +115,7 @@ class _FrictionLists:
         self._sensors: SensorList | None = None
 
     def read(self) -> ListedFriction:
-        """Return what decides the friction of the contacts of the step that the engine is at, if anyone will ask."""
+        """Return the friction data of the current step's contacts if a contact is fast enough to slide, else None."""
         if self._engine.sensors is not self._sensors:
             self._plan()
         values = self._row
@@ -133,11 +133,12 @@ class _FrictionLists:
         sensors = [engine.sensors[name] for name in self._names]
         read = [sensor for sensor in sensors if not sensor.reconstructed and sensor.reduce is not Reduce.NETFORCE]
         self._places = [_slots_of(*engine.source(sensor)) for sensor in read]
-        """Find the columns of a row that hold the sensors' slots, and their tangential velocities."""
+        """Columns of a row at which the sensors' slots begin, and the offset of the tangential velocity in a slot."""
 
 
 def _slots_of(columns: slice, layout: ContactLayout) -> tuple[range, int]:
-    """Return where the slots of a sensor begin in a row, and where in a slot its tangential velocity does."""
+    """Return the columns of a row at which the slots of a sensor begin, and the offset of the tangential velocity in a
+    slot."""
     size, names = layout.size // layout.slots, layout.columns
     along = names.index("slot0.linvel.tangent0") if "slot0.linvel.tangent0" in names else -1
     return range(columns.start, columns.stop, size) if along > 0 else range(0), along
@@ -152,8 +153,9 @@ def sliding_speed(
     """Return the speed of the fastest sliding contact [m/s], 0 without one, and whether there is one; (steps, sensors)
     each.
 
-    `batch`: (steps, sensors, slots); `frictions` of each sensor's contacts, (5,); None where they differ, and are to be
-    found in the contact list of each step. The speed is NaN where a contact may slide whose friction is not known.
+    `batch`: (steps, sensors, slots). `frictions`: friction of each sensor's contacts, (5,); None where contacts differ,
+    and their friction is looked up in the contact list of each step. The speed is NaN if the friction of a contact
+    that may slide is not known.
     """
     fastest = np.zeros(batch.found.shape)
     slides = np.zeros(batch.found.shape, bool)
@@ -182,7 +184,7 @@ def sliding_speed(
 
 
 class _Figures:
-    """Figures of some sensors, block after block of steps."""
+    """Metrics of some sensors, to which blocks of steps are added."""
 
     def __init__(self, count: int, timestep: float) -> None:
         self._timestep = timestep
@@ -190,17 +192,17 @@ class _Figures:
         self.in_contact = np.zeros(count, bool)
         """True for sensors in contact after the last block."""
         self._since = np.zeros(count, np.int64)
-        """Step since which a sensor without contact has none."""
+        """Step at which the present time without contact of a sensor began."""
         self._force, self._contact_force, self._slip_speed = np.zeros((3, count))
-        """Sums over steps of the force, of the force in contact [N], and of the slip speed [m/s]."""
+        """Sums over steps of the force, of the force while in contact [N], and of the slip speed [m/s]."""
         self._net_force = np.zeros((count, 3))
         """Sums over steps of the net force [N], world."""
         self._contact_steps, self._touchdowns, self._slip_steps, self._drop_steps = np.zeros((4, count), np.int64)
-        """Number of steps in contact, of touchdowns, of steps that slide, and of steps with dropped contacts."""
+        """Numbers of steps in contact, of touchdowns, of steps that slide, and of steps with dropped contacts."""
         self._longest_air = np.zeros(count, np.int64)
-        """Number of steps of the longest time without contact that has ended."""
+        """Number of steps of the longest time without contact that has already ended."""
         self._peak_force, self._depth, self._dropped = np.zeros((3, count))
-        """Largest force [N], penetration [m], and number of dropped contacts in one step."""
+        """Largest force [N], largest penetration [m], and largest number of dropped contacts in one step."""
         self._peak_time, self._depth_time, self._slip_start, self._drop_start = np.full((4, count), math.nan)
         """Times of the largest force and penetration, and of the first slip and dropped contact [s]."""
         self._without_slip, self._without_depth = np.zeros((2, count), bool)
@@ -216,7 +218,7 @@ class _Figures:
         slides: NDArray[np.bool_],
         missing: Array,
     ) -> None:
-        """Count the steps of the sensors at some places: `batch` (steps, sensors, slots), `speed`, `slides` and
+        """Add the steps of the sensors at the places `at`: `batch` (steps, sensors, slots), `speed`, `slides` and
         `missing` (steps, sensors)."""
         forces = batch.force_magnitude(reduce)
         assert forces is not None
@@ -283,7 +285,8 @@ class _Figures:
         return [{name: float(column[i]) for name, column in columns.items()} for i in range(len(mean))]
 
     def _count_contacts(self, at: NDArray[np.intp], states: NDArray[np.bool_]) -> None:
-        """Count contacts. `states`: contact, (1 + steps, sensors), from the step before on."""
+        """Count touchdowns and times in contact. `states`: True in contact, (1 + steps, sensors), from the step before
+        on."""
         changes = states[1:] != states[:-1]
         if not self.steps:
             self.in_contact[at] = states[0]
@@ -299,7 +302,8 @@ class _Figures:
 
 
 def _hold(largest: Array, instants: Array, at: NDArray[np.intp], times: Array, values: Array) -> None:
-    """Raise the largest values of some sensors to those of a block, (steps, k), and note the times of the new ones."""
+    """Raise the largest values of some sensors to those of a block, (steps, k), and note the times of the new
+    maxima."""
     step = values.argmax(axis=0)
     highest = values[step, np.arange(len(at))]
     higher = highest > largest[at]
@@ -308,14 +312,14 @@ def _hold(largest: Array, instants: Array, at: NDArray[np.intp], times: Array, v
 
 
 def _note_first(instants: Array, at: NDArray[np.intp], times: Array, happens: NDArray[np.bool_]) -> None:
-    """Note for some sensors the first step of a block, (steps, k), in which something happens."""
+    """Note for some sensors the time of the first step of a block, (steps, k), in which something happens."""
     new = happens.any(axis=0) & np.isnan(instants[at])
     instants[at[new]] = times[happens.argmax(axis=0)[new]]
 
 
 def _slip_of(engine: Engine, batch: ContactBatch) -> tuple[float, bool]:
-    """Return the speed of the fastest sliding contact of one step [m/s], and whether there is one; NaN if that is not
-    known."""
+    """Return the speed of the fastest sliding contact of one step [m/s], NaN if it is not known, and whether there is
+    one."""
     if batch.in_world_frame:
         return math.nan, False
     if not batch.filled.any():

@@ -1,4 +1,4 @@
-"""Turns the scenes of a sweep into compiled ones as bytes, which travel to the processes that run them."""
+"""Compiles the scenes of a sweep into bytes, which are sent to the processes that run them."""
 
 import pickle
 from collections import OrderedDict
@@ -17,13 +17,14 @@ from ..scene_files.scene import catch_warnings
 from .plan import Plan
 
 _KEPT = 4
-"""Scenes that stay compiled: runs go through one scene after the other."""
+"""Number of scenes that stay compiled: runs go through one scene after the other."""
 _CHECKED = 8
-"""Scenes that are checked before anything is run; of more, those beyond are when their turn comes."""
+"""Number of scenes that are checked before any run; later scenes are checked when their turn comes."""
 
 
 class SceneStore:
-    """Compiles scenes when their turn comes. Files that change later change nothing of a scene that was compiled."""
+    """Store of scenes that are compiled when their turn comes. Later changes of files do not change a compiled
+    scene."""
 
     def __init__(self, plan: Plan) -> None:
         self._plan = plan
@@ -32,7 +33,7 @@ class SceneStore:
         self._scenes: OrderedDict[int, bytes] = OrderedDict()
 
     def packed(self, number: int) -> bytes:
-        """Return a compiled scene."""
+        """Return a compiled scene as bytes."""
         if number not in self._scenes:
             scene = watch(open_safely(self._plan.scenes[number]), self._plan.watched)
             self.notes |= dict.fromkeys(_check(scene, self._plan))
@@ -50,7 +51,7 @@ class SceneStore:
 
 
 def unpack_scene(packed: bytes) -> OpenedScene:
-    """Return a compiled scene."""
+    """Return the compiled scene in the bytes of `SceneStore.packed`."""
     catch_warnings()
     scene = pickle.loads(packed)
     assert isinstance(scene, OpenedScene)
@@ -58,13 +59,14 @@ def unpack_scene(packed: bytes) -> OpenedScene:
 
 
 def scene_hashes(scenes: Sequence[Path]) -> dict[str, str]:
-    """Return the SHA-256 of every file that the scenes are read from, by its path."""
+    """Return the SHA-256 of every file that the scenes are read from, by the file's path."""
     files = {file for scene in scenes for file in survey_scene(scene).files}
     return {str(file): hash_of(file) for file in sorted(files) if file.is_file()}
 
 
 def _check(scene: OpenedScene, plan: Plan) -> list[str]:
-    """Refuse a scene that lacks a requested sensor, name or keyframe; return notes on variations without effect."""
+    """Raise SceneError if a scene lacks a requested sensor, name or keyframe; return notes on variations without
+    effect."""
     import copy
 
     from ..engines.registry import open_engine

@@ -1,4 +1,4 @@
-"""Turns the folder of a sweep into what a report shows: distributions, the worst runs, samples, failures."""
+"""Computes the content of a report from the folder of a sweep: distributions, the worst runs, samples, failures."""
 
 import heapq
 import math
@@ -20,23 +20,23 @@ from .results import ABOUT_FILE, FAILURES_FILE, METRIC_COLUMNS, METRICS_FILE, re
 
 VIDEOS = "videos"
 PAGES = "pages"
-"""Folder of runs that were filmed."""
+"""Folder of the pages of runs."""
 BINS = 40
-"""Bins of a histogram."""
+"""Number of bins of a histogram."""
 _FINE = 4096
-"""Bins from which quantiles are read."""
+"""Number of bins from which quantiles are read."""
 _SAMPLED = 1500
-"""Most runs of a scene whose values are shown one by one."""
+"""Largest number of runs of a scene whose values are shown one by one."""
 _WORST = 60
-"""Rows in which a metric is largest; several may belong to one run."""
+"""Number of rows that are kept as the worst of each metric; several may belong to one run."""
 _FAILURES = 200
-"""Failures that are listed; all are counted."""
+"""Largest number of failures that are listed; all are counted."""
 _BATCH = 8192
-"""Rows that are in memory at once."""
+"""Largest number of rows that are in memory at once."""
 _LARGEST = 1e300
-"""Limit above which a number counts as unknown, because sums would not be finite."""
+"""Limit above which a number counts as unknown, because sums would overflow."""
 _SAMPLES = {Kind.TEXT: "", Kind.NUMBER: 0.0, Kind.INTEGER: 0}
-"""A value of each kind of column."""
+"""Example value of each kind of column."""
 _RUN: Columns = {"scene": Kind.TEXT, "seed": Kind.INTEGER}
 
 
@@ -52,21 +52,21 @@ _PLAN: dict[str, Any] = {
     "logs": [],
     "key": None,
 }
-"""The same of its plan; what may be missing is a text otherwise."""
+"""Entries of the plan in sweep.json, with defaults; an entry whose default is None may also be a text."""
 
 
 @dataclass(frozen=True)
 class Metric:
-    """A figure that a report shows."""
+    """Metric that a report shows."""
 
     name: str
     """Name of the metric's column."""
     label: str
     unit: str
     scale: float = 1.0
-    """Units per SI unit."""
+    """Factor from the SI unit to the unit shown."""
     instant: str = ""
-    """Column with the time at which there is something to see; empty for none."""
+    """Column with the time at which the run should be shown for this metric; empty for none."""
 
 
 METRICS = (
@@ -84,13 +84,13 @@ METRICS = (
     Metric("touchdowns", "Touchdowns", ""),
     Metric("dropped_contacts", "Dropped contacts", "", instant="drop_start"),
 )
-"""The largest value is the worst."""
+"""Metrics that a report shows; the largest value of each is the worst."""
 BY_NAME = {metric.name: metric for metric in METRICS}
 
 
 @dataclass
 class Distribution:
-    """A metric of one sensor over all runs of its scene; in the metric's unit."""
+    """Values of a metric of one sensor over all runs of its scene, in the metric's unit."""
 
     count: int = 0
     low: float = math.inf
@@ -105,7 +105,7 @@ class Distribution:
         return self._value(min(place, _FINE - 1))
 
     def histogram(self, low: float, high: float) -> list[int]:
-        """Return the number of runs in each of BINS equal parts of a range that holds all of them."""
+        """Return the number of runs in each of BINS equal parts of a range that contains all values."""
         bins = [0] * BINS
         for place in np.flatnonzero(self.fine).tolist():
             part = (self._value(place) - low) / (high - low) if high > low else 0.0
@@ -113,7 +113,7 @@ class Distribution:
         return bins
 
     def _value(self, place: int) -> float:
-        """Return a representative of all values of a fine bin: exact for the lowest and the highest."""
+        """Return a value that stands for all values of a fine bin; it is exact for the lowest and the highest bin."""
         return self.low + (self.high - self.low) * place / (_FINE - 1)
 
 
@@ -130,23 +130,23 @@ class Summary:
     sensors: dict[str, list[str]] = field(default_factory=dict)
     """Sensors of each scene."""
     distributions: dict[tuple[str, str, str], Distribution] = field(default_factory=dict)
-    """By scene, sensor and metric."""
+    """Distributions by scene, sensor and metric."""
     worst: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
-    """Rows in which each metric is largest, the largest first."""
+    """Rows in which each metric is largest, the largest first, by metric."""
     samples: list[dict[str, Any]] = field(default_factory=list)
-    """Rows of some runs, evenly chosen; of all where there are few."""
+    """Rows of some runs, evenly chosen; of all runs if there are few."""
     unstable: list[dict[str, Any]] = field(default_factory=list)
-    """Rows of unstable runs, one a run, as many as there are worst ones ..."""
+    """First rows of unstable runs, one row per run, at most `_WORST`."""
     unstable_count: int = 0
-    """... and how many there are."""
+    """Number of unstable runs."""
     dropping_count: int = 0
-    """Runs in which a sensor dropped contacts."""
+    """Number of runs in which a sensor dropped contacts."""
     failures: list[dict[str, Any]] = field(default_factory=list)
     failure_count: int = 0
     videos: frozenset[str] = frozenset()
-    """Names of the files of runs that were filmed ..."""
+    """Names of the files of runs that were filmed."""
     pages: frozenset[str] = frozenset()
-    """... and of runs that were written as pages."""
+    """Names of the files of runs that were written as pages."""
     lost: list[str] = field(default_factory=list)
     """Sentences for the user about results that could not be read."""
 
@@ -174,8 +174,8 @@ class Summary:
         return words
 
     def shell(self, row: Mapping[str, Any], metric: Metric) -> str:
-        """Return that command as a line for a shell, at the instant that shows a metric. Empty if sweep.json lacks the
-        command of the run."""
+        """Return the result of `command` as a line for a shell, at the instant that shows a metric. Empty if sweep.json
+        lacks the command of the run."""
         instant = row.get("unstable_at") or row.get(metric.instant)
         try:
             return shlex.join(self.command(row, instant))
@@ -184,7 +184,7 @@ class Summary:
 
 
 def summarise(store: ResultStore) -> Summary:
-    """Read a sweep, in bounded memory however many runs it has. SweepError if nothing of it can be read."""
+    """Read a sweep, in bounded memory for any number of runs. Raises SweepError if nothing of it can be read."""
     import_extra("pyarrow.parquet", "parquet", "reports need", SweepError)
     store.bring(ABOUT_FILE, METRICS_FILE, FAILURES_FILE)
     lost: list[str] = []
@@ -244,8 +244,8 @@ def _fits(value: Any, default: Any) -> bool:
 
 
 def _batches(store: ResultStore, name: str, kinds: Columns, lost: list[str]) -> Iterator[list[dict[str, Any]]]:
-    """Rows of a table of a sweep, some at a time; numbers that are not known are None. What cannot be read is left out,
-    and added to `lost`."""
+    """Yield rows of a table of a sweep, some at a time; unknown numbers are None. Unreadable rows are left out and
+    noted in `lost`."""
     if not (store.folder / name).exists():
         return
     missing = 0
@@ -263,7 +263,7 @@ def _batches(store: ResultStore, name: str, kinds: Columns, lost: list[str]) -> 
 
 
 def _rows(batch: Any, kinds: Columns) -> list[dict[str, Any]]:
-    """Return the rows with the names of their run, and of their sensor or failure."""
+    """Return the rows of a batch that name their run, and their sensor or failure."""
     columns: dict[str, list[Any]] = {}
     for name, kind in kinds.items():
         values = batch.column(name).to_pylist() if batch.schema.names.count(name) == 1 else [None] * len(batch)
@@ -274,7 +274,7 @@ def _rows(batch: Any, kinds: Columns) -> list[dict[str, Any]]:
 
 
 def _first_pass(summary: Summary, batches: Iterator[list[dict[str, Any]]], every: int) -> None:
-    """Read ranges, the worst rows, and samples."""
+    """Read ranges, the worst rows, and samples into the summary."""
     heaps: dict[str, list[tuple[float, int, dict[str, Any]]]] = {metric.name: [] for metric in METRICS}
     last: tuple[str, int] | None = None
     dropping: tuple[str, int] | None = None
@@ -316,7 +316,7 @@ def _first_pass(summary: Summary, batches: Iterator[list[dict[str, Any]]], every
 
 
 def _second_pass(summary: Summary, batches: Iterator[list[dict[str, Any]]]) -> None:
-    """Count the runs at each value."""
+    """Count the runs in each fine bin of the distributions."""
     for rows in batches:
         values: dict[tuple[str, str, str], list[float]] = {}
         for row in rows:
@@ -345,5 +345,5 @@ def video_name(row: Mapping[str, Any]) -> str:
 
 
 def page_name(row: Mapping[str, Any]) -> str:
-    """Return the name of a run's page."""
+    """Return the file name of a run's page."""
     return f"{row['scene']}-{row['seed']}.html"

@@ -1,4 +1,4 @@
-"""Turns scenes and seeds into a table of what every contact sensor saw in every run."""
+"""Simulates scenes with seeds, and stores a table of each contact sensor's metrics in every run."""
 
 import os
 import platform
@@ -39,7 +39,7 @@ class ExecutionOptions:
     workers: int = 0
     """Number of processes on this machine; 0 for one per core."""
     ray: str | None = None
-    """Address of a Ray cluster; empty for the default cluster or a local one; None without Ray."""
+    """Address of a Ray cluster; empty for RAY_ADDRESS or a cluster on this machine; None to use no Ray."""
     timeout: float | None = None
     """Wall time after which a run is given up [s]."""
     resume: bool = False
@@ -54,7 +54,7 @@ class Outcome:
     finished: int
     failed: int
     rate: float
-    """Runs per second, of those that this program simulated."""
+    """Number of runs per second that this program simulated."""
     first_failure: str = ""
     """First run that failed, and the reason; one line for a user."""
     lost: str = ""
@@ -116,9 +116,9 @@ def run_sweep(
     each: Each = lambda finished, failed: True,
     command: Sequence[str] = (),
 ) -> Outcome:
-    """Simulate all runs and leave their figures in a store; `contact-viewer sweep --help` lists its files.
+    """Simulate all runs and write their metrics into a store; `contact-viewer sweep --help` lists its files.
 
-    However it ends, the figures of finished runs are in the store. Raises SceneError, DiskFullError among them.
+    Metrics of finished runs are in the store even after an error. Raises SceneError, of which DiskFullError is one.
     """
     import_extra("pyarrow.parquet", "parquet", "sweeps need", SweepError)
     execution = execution or ExecutionOptions()

@@ -1,4 +1,4 @@
-"""Turns one run, a scene and a seed, into its figures: a pure function, whichever process calls it."""
+"""Simulates one run, a scene with a seed, and returns its metrics: the same result in whichever process."""
 
 import copy
 import math
@@ -27,14 +27,14 @@ from .plan import Plan, Run
 from .run_metrics import Pairs, RunMetrics
 
 _PAIRS_MAX = 20_000
-"""Pairs of a sensor whose friction is compared; beyond, it is read from every contact."""
+"""Largest number of pairs of a sensor whose friction is compared; with more, friction is read from every contact."""
 READY = "ready"
-"""Message of a process before its first result."""
+"""Message of a process that is ready for its first run."""
 
 
 @dataclass(frozen=True)
 class RunResult:
-    """Result of a run; of a failed one the reason alone."""
+    """Result of a run; of a failed run only the reason."""
 
     number: int
     failure: str | None = None
@@ -47,20 +47,20 @@ class RunResult:
 
 
 class Task:
-    """Takes runs, one after the other. Each result depends on its scene and seed alone."""
+    """Simulator of runs, one after the other. Each result depends on its scene and seed alone."""
 
     def __init__(self, plan: Plan, open_scene: Callable[[int], OpenedScene]) -> None:
-        """Prepare runs. `open_scene`: returns a scene of the plan by its number, compiled."""
+        """Prepare runs. `open_scene`: function that returns a compiled scene of the plan by its number."""
         self._plan = plan
         self._open_scene = open_scene
         self._number = -1
-        """Number of the scene that is open."""
+        """Number of the open scene."""
         self._scene: OpenedScene | None = None
         self._pairs: Mapping[str | None, Pairs] = {}
         self._engine: Engine | None = None
 
     def run(self, run: Run) -> RunResult:
-        """Simulate a run from its start to its end, or to where it becomes unstable."""
+        """Simulate a run from its start to its end, or until it becomes unstable."""
         began = time.perf_counter()
         file: ControllerFile | None = None
         try:
@@ -148,7 +148,8 @@ class Task:
 
 
 def _sensor_pairs(scene: OpenedScene) -> Mapping[str | None, Pairs]:
-    """Return the pairs of geoms that each declared sensor can match, by its name, and all pairs, by None."""
+    """Return the pairs of geoms that each declared sensor can match, by its name; under the key None, those of any
+    contact."""
     model = scene.model
     found: dict[str | None, Pairs] = {}
     declared = declared_sensors(model, hidden=scene.companions.values())
@@ -159,7 +160,7 @@ def _sensor_pairs(scene: OpenedScene) -> Mapping[str | None, Pairs]:
 
 
 class _Tables:
-    """Contacts and events of a run as Parquet files."""
+    """Writer of the contacts and events of a run as Parquet files."""
 
     def __init__(self, plan: Plan, engine: Engine, names: tuple[str, ...]) -> None:
         path = engine.path or Path("scene")
