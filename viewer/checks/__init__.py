@@ -1,1 +1,1 @@
-"""Rules for contacts: a scene, or a short run of it, to findings, with fixes that were tried."""
+"""Rules that find problems with contacts in a scene or in a short run of it, with fixes that were tried."""

@@ -1,4 +1,4 @@
-"""Looks at a scene with every rule: what is wrong with it, what was not checked, and what would mend it."""
+"""Checks a scene with every rule: reports what is wrong, what was not checked, and which fixes help."""
 
 import re
 import time
@@ -26,7 +26,7 @@ OfRun = Callable[[Subject, Run], Iterator[Finding]]
 
 @dataclass(frozen=True)
 class Rule:
-    """A rule, in the order in which findings are printed."""
+    """Rule of `check`. The order of RULES is the order in which findings are printed."""
 
     name: str
     static: Static | None = None
@@ -34,7 +34,7 @@ class Rule:
     run: OfRun | None = None
     """Function that finds problems in a run."""
     unless_run: bool = False
-    """True if `static` only guesses a result of `run`."""
+    """True if `static` only guesses the result of `run`, and is skipped if there is a run."""
     opt_in: bool = False
     """True if the rule is off unless it is selected."""
 
@@ -74,17 +74,17 @@ class Report:
     path: str
     """Path of the file as given; empty for a model without one."""
     findings: tuple[Finding, ...] = ()
-    """The worst first."""
+    """Findings, the worst first."""
     unchecked: tuple[str, ...] = ()
     """Parts of the scene that were not checked, each with the reason."""
     starts: tuple[str, ...] = ()
-    """States that runs began with."""
+    """Labels of the states that runs began with."""
     trouble: str = ""
     """Reason why the scene could not be read or run; empty if it could."""
     ignored: int = 0
     """Number of findings that are not reported because they are ignored."""
     seconds: float = 0.0
-    """Wall time."""
+    """Wall time of the check [s]."""
 
     def to_json(self) -> dict[str, Any]:
         """Return the report as a JSON object."""
@@ -98,7 +98,7 @@ class Report:
 
 
 _ONE_CAUSE = ("friction-mixing", "ghost-contact")
-"""Rules of which a scene has one finding at most of each severity."""
+"""Rules that report at most one finding of each severity for a scene."""
 
 
 @dataclass
@@ -107,7 +107,7 @@ class _Found:
 
     findings: list[Finding] = field(default_factory=list)
     also: dict[int, list[str]] = field(default_factory=dict)
-    """Other starts that show a finding, by its place."""
+    """Labels of other starts that show a finding, by its index in `findings`."""
 
     def add(self, finding: Finding) -> None:
         for place, known in enumerate(self.findings):
@@ -124,7 +124,7 @@ class _Found:
         self.findings.append(finding)
 
     def told(self) -> list[Finding]:
-        """Return the findings, with the other starts that show them."""
+        """Return the findings; their messages name the other starts that show them."""
         return [
             replace(finding, message=f"{finding.message.rstrip('.')} (also from {', '.join(self.also[i])}).")
             if self.also.get(i)
@@ -145,14 +145,14 @@ def check(
 ) -> list[Finding]:
     """Return what is wrong with the contacts of a scene.
 
-    The scene is often not the file: pass the model that your program has changed, and the state that it starts from.
+    If your program changes the scene after loading it, pass the changed model and the state that it starts from.
 
     Args:
         model: A compiled model, which is left as it is, or a scene's file.
         data: State that the run begins with; without it, every keyframe, or the default state.
         select: Names of rules, in place of those that are on by default.
         ignore: Rules to leave out, such as `friction-mixing(left_foot)`.
-        static: True to step nothing.
+        static: True to check without stepping the scene.
         duration: Simulated time of a run [s].
         control: Function of model and data that is called before every step, or a `Controller`.
 
@@ -252,7 +252,7 @@ _RUN_RULES = {rule.name for rule in RULES if rule.run is not None and rule.stati
 
 
 def _log_of(options: CheckOptions, subject: Subject) -> str | None:
-    """Return the file of the log that is re-simulated; for a saved run the run itself."""
+    """Return the path of the log that is re-simulated; for a saved run the path of the run; None without a log."""
     return options.log or (str(subject.path) if subject.scene.log is not None else None)
 
 
@@ -272,7 +272,7 @@ def _is_ignored(finding: Finding, ignores: list[Ignore]) -> bool:
 
 
 def _unused(ignores: list[Ignore], ran: list[str], wanted: list[Rule], subject: Subject) -> list[Finding]:
-    """Return notes on ignores in the scene that ignore nothing."""
+    """Return notes on the scene's ignores that match no finding."""
     known = {rule.name for rule in wanted if rule.static is not None or ran}
     if "unused-ignore" not in {rule.name for rule in wanted}:
         return []

@@ -16,7 +16,7 @@ _SIDES = re.compile(
     r"(?<![a-z])(?:left|right|front|rear|back|hind|fl|fr|rl|rr|lf|rf|lh|rh|bl|br|l|r|th|ff|mf|rf|lf)(?![a-z])|\d+"
 )
 _SHOWN = 4
-"""Names that a sentence has at most."""
+"""Largest number of names that a sentence lists."""
 
 
 class Severity(IntEnum):
@@ -45,7 +45,7 @@ class Number:
 
 @dataclass(frozen=True)
 class Fix:
-    """A change that was tried, and helped."""
+    """Change that was tried, and that helped."""
 
     description: str
     """Text to put into the scene, such as an `<exclude>` element."""
@@ -56,7 +56,7 @@ class Fix:
     after: str
     """Measured value with the change, with unit."""
     edits: tuple[Edit, ...] = ()
-    """Changes of the scene's files; empty for a model that has none."""
+    """Changes of the scene's files; empty for a model without files."""
 
 
 @dataclass(frozen=True)
@@ -81,9 +81,9 @@ class Finding:
     numbers: Mapping[str, Number] = field(default_factory=dict)
     """Measured values by name."""
     start: str = ""
-    """State that the run began with, such as `key home`; empty for what holds in any state."""
+    """State that the run began with, such as `key home`; empty for a problem that does not depend on the state."""
     step: int | None = None
-    """Step of that run in which the problem shows."""
+    """Step of the run in which the problem shows."""
     place: Place | None = None
     """Place of the element that the finding is about."""
     fix: Fix | None = None
@@ -94,7 +94,7 @@ class Finding:
 
     @property
     def fingerprint(self) -> str:
-        """Text that stays the same when lines and numbers change: from the rule, the names and the start."""
+        """Text that identifies the finding when lines and numbers change; made of the rule, the names and the start."""
         return sha256("\0".join((self.rule, *sorted(self.objects), self.start)).encode()).hexdigest()[:16]
 
     @property
@@ -103,7 +103,7 @@ class Finding:
         return f"{self.start}: {self.message}" if self.start else self.message
 
     def resolved(self) -> "Finding":
-        """Return the finding with its fixes tried."""
+        """Try the fixes, and return the finding with their result."""
         if self.propose is None:
             return self
         fix, tried = self.propose()
@@ -168,12 +168,12 @@ class Finding:
 
 
 def family(name: str) -> str:
-    """Return a name without numbers and words of sides: the same for `FL_foot` and `RR_foot`."""
+    """Return a name without numbers and words for sides, so that `FL_foot` and `RR_foot` give the same."""
     return _SIDES.sub("*", re.sub(r"([a-z])([A-Z])", r"\1_\2", name).lower().replace("_", " "))
 
 
 def in_groups(items: Iterable[_T], key: Callable[[_T], Hashable]) -> list[list[_T]]:
-    """Return items in lists of those with the same key, in their first order."""
+    """Return lists of the items with equal keys, in the order in which the keys first occur."""
     groups: dict[Hashable, list[_T]] = {}
     for item in items:
         groups.setdefault(key(item), []).append(item)
@@ -189,17 +189,17 @@ def listing(names: Sequence[str]) -> str:
 
 
 def force_text(newtons: float) -> str:
-    """Return a force with a unit that suits it."""
+    """Return a force [N] as text with a suitable unit, N or kN."""
     return f"{newtons / 1000:.3g} kN" if 1e4 <= abs(newtons) < 1e7 else f"{newtons:.3g} N"
 
 
 def length_text(metres: float) -> str:
-    """Return a length with a unit that suits it."""
+    """Return a length [m] as text with a suitable unit, m, mm or µm."""
     if abs(metres) >= 0.1:
         return f"{metres:.3g} m"
     return f"{metres * 1e3:.3g} mm" if abs(metres) >= 1e-5 or metres == 0 else f"{metres * 1e6:.3g} µm"
 
 
 def speed_text(speed: float) -> str:
-    """Return a speed with a unit that suits it."""
+    """Return a speed [m/s] as text with a suitable unit, m/s or mm/s."""
     return f"{speed * 1e3:.3g} mm/s" if abs(speed) < 0.1 else f"{speed:.3g} m/s"

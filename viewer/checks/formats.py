@@ -19,7 +19,7 @@ from .finding import Finding, Severity
 _LEVELS = {Severity.NOTE: "note", Severity.WARNING: "warning", Severity.ERROR: "error"}
 _GITHUB = {Severity.NOTE: "notice", Severity.WARNING: "warning", Severity.ERROR: "error"}
 _NAMED = 3
-"""Scenes that a line names."""
+"""Largest number of scenes that a line names."""
 
 
 def shown_path(path: Path | str) -> str:
@@ -31,7 +31,7 @@ def shown_path(path: Path | str) -> str:
 
 
 def as_text(reports: Sequence[Report]) -> str:
-    """Return reports for a terminal."""
+    """Return reports as text for a terminal."""
     lines: list[str] = []
     for report in reports:
         if report.trouble:
@@ -79,7 +79,7 @@ def _total(reports: Sequence[Report]) -> str:
 
 
 def as_statistics(reports: Sequence[Report]) -> str:
-    """Return how often each rule has found something, the most frequent first."""
+    """Return a table with the number of findings of each rule, the most frequent first."""
     counts = Counter(finding.rule for report in reports for finding in report.findings)
     scenes = Counter(rule for report in reports for rule in {finding.rule for finding in report.findings})
     lines = [f"{count:6}  {scenes[rule]:6} scenes  {rule}" for rule, count in counts.most_common()]
@@ -87,7 +87,7 @@ def as_statistics(reports: Sequence[Report]) -> str:
 
 
 def as_json(reports: Sequence[Report]) -> str:
-    """Return reports as JSON, with measured numbers, without the texts of fixes."""
+    """Return reports as JSON, with measured numbers, but without the changed text of fixes."""
     told = []
     for report in reports:
         saved = report.to_json()
@@ -240,7 +240,7 @@ FORMATS: Mapping[str, Callable[[Sequence[Report]], str]] = {
 
 
 def without_known(reports: Sequence[Report], baseline: Path) -> list[Report]:
-    """Return reports without the findings of a baseline. Raises SceneError for a file that is none."""
+    """Return reports without the findings of a baseline. Raises SceneError if the file is not a baseline."""
     try:
         saved = json.loads(baseline.read_text(encoding="utf-8"))
         known = {(str(each["path"]), str(each["fingerprint"])) for each in saved["findings"]}
@@ -256,7 +256,7 @@ def without_known(reports: Sequence[Report], baseline: Path) -> list[Report]:
 
 
 def write_baseline(reports: Sequence[Report], baseline: Path) -> int:
-    """Write all findings as known ones, in place of earlier ones, and return their number. Raises SceneError."""
+    """Write a baseline of all findings in place of an earlier one, and return their number. Raises SceneError."""
     findings = [
         {
             "path": _relative(report, baseline),
@@ -272,5 +272,5 @@ def write_baseline(reports: Sequence[Report], baseline: Path) -> int:
 
 
 def _relative(report: Report, baseline: Path) -> str:
-    """Return the path of a scene relative to a baseline's folder, the same on every machine."""
+    """Return the path of a scene relative to the folder of a baseline; it is the same on every machine."""
     return Path(os.path.relpath(Path(report.path).resolve(), baseline.resolve().parent)).as_posix()

@@ -1,4 +1,4 @@
-"""Rules about friction: whose coefficient counts, what pyramids cannot do, and contacts that creep."""
+"""Rules about friction: coefficients without effect, problems of pyramidal cones, and contacts that creep."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from .run import Run, RunOptions, simulate
 from .subject import Start, Subject
 
 _USUAL = 1.0
-"""MuJoCo's default sliding friction: a geom that has it was given none."""
+"""MuJoCo's default sliding friction; a geom with this value counts as one whose friction was not set."""
 _NO_EFFECT = 0.9
 _TOO_LARGE = 3.0
 _PYRAMIDAL = int(mujoco.mjtCone.mjCONE_PYRAMIDAL)
@@ -97,7 +97,7 @@ def _mixing_finding(subject: Subject, pairs: NDArray[np.intp], severity: Severit
 
 
 def _pair_friction(subject: Subject, pairs: NDArray[np.intp]) -> Iterator[Finding]:
-    """Yield geoms with their own friction in contacts whose <pair> has another."""
+    """Yield geoms with a friction of their own whose contacts use the different friction of a <pair>."""
     model = subject.model
     places = find_declared_pairs(model, pairs)
     own = model.geom_friction[pairs[:, 1], 0]
@@ -118,7 +118,7 @@ def _pair_friction(subject: Subject, pairs: NDArray[np.intp]) -> Iterator[Findin
 
 
 def too_large(subject: Subject) -> Iterator[Finding]:
-    """Yield friction that is so large that bodies sink with pyramidal cones."""
+    """Yield geoms whose friction is so large that bodies sink with pyramidal cones."""
     model = subject.model
     if model.opt.cone != _PYRAMIDAL or not len(subject.pairs):
         return
@@ -177,7 +177,7 @@ def sink_depth(friction: float, cone: int) -> float:
 
 
 def impratio(subject: Subject) -> Iterator[Finding]:
-    """Yield an impratio that makes normals harder with pyramidal cones."""
+    """Yield an impratio that, with pyramidal cones, stiffens normal forces too."""
     ratio = float(subject.model.opt.impratio)
     if subject.model.opt.cone == _PYRAMIDAL and ratio > 1 and len(subject.pairs):
         yield Finding(
@@ -193,21 +193,21 @@ def impratio(subject: Subject) -> Iterator[Finding]:
 
 @dataclass(frozen=True)
 class _Creep:
-    """A contact that holds and still moves."""
+    """Contact that does not slide, but creeps."""
 
     body1: int
     body2: int
     speed: float
-    """Speed [m/s]."""
+    """Speed of the creep [m/s]."""
     use: float
-    """Part of the possible friction that is used."""
+    """Used part of the possible friction force, 0 to 1."""
     normal: float
     """Normal force [N]."""
     rows: NDArray[np.intp]
 
 
 def creep(subject: Subject, run: Run) -> Iterator[Finding]:
-    """Yield contacts that hold, far from sliding, and still move."""
+    """Yield contacts that creep: they move although their friction force is far from its limit."""
     found = _creeping(subject, run)
     for group in in_groups(found, lambda each: _mover(subject, each)):
         worst = max(group, key=lambda each: each.speed)
@@ -235,13 +235,13 @@ def creep(subject: Subject, run: Run) -> Iterator[Finding]:
 
 
 def _mover(subject: Subject, creep: _Creep) -> int:
-    """Return the root of the tree that is held: the one without actuators, else the lighter one."""
+    """Return the root body of the held tree: the tree without actuators, else the lighter one."""
     pair = [body for body in (creep.body1, creep.body2) if not subject.fixed[body]]
     return int(subject.model.body_rootid[min(pair, key=lambda body: (subject.driven[body], subject.weights[body]))])
 
 
 def _beside(subject: Subject, run: Run, creep: _Creep, held: set[int]) -> str:
-    """Return the counterpart of a tree's creep: the other body, or the geom where that is the world."""
+    """Return the name of the other side of a held tree's creep: a body, or a geom if that body is the world."""
     body = creep.body1 if creep.body2 in held else creep.body2
     if body:
         return subject.bodies[body]
@@ -302,7 +302,7 @@ def _overlaps(subject: Subject, run: Run, rows: NDArray[np.intp], weight: float)
 
 
 def _creep_fixes(subject: Subject, run: Run, worst: _Creep) -> Callable[[], tuple[Fix | None, str]]:
-    """Return functions that try the known cures, each by the same run."""
+    """Return a function that tries the known fixes, each in the run that showed the creep."""
 
     def propose() -> tuple[Fix | None, str]:
         if run.start.data is not None and subject.engine is None:
@@ -342,7 +342,8 @@ def _as_text(values: dict[str, str]) -> str:
 
 
 def _speed_with(subject: Subject, start: Start, worst: _Creep, values: dict[str, float]) -> tuple[float | None, str]:
-    """Return the speed of the same contact with other options, and a note on it; None if contact is lost."""
+    """Return the speed of the same contact with other options [m/s], and its text; None and a reason if contact is
+    lost."""
     run = simulate(subject.with_options(values), start, RunOptions())
     if run.unstable:
         return None, "the simulation diverges"

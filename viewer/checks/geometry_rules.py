@@ -1,4 +1,4 @@
-"""Rules about shapes: geoms that count twice, meshes that collide as something that nobody sees."""
+"""Rules about shapes: geoms that count twice, visual geoms that collide, and meshes that differ from their hulls."""
 
 import math
 from collections.abc import Iterator
@@ -20,10 +20,10 @@ _SAME = 1e-6
 _VISUAL_GROUP, _COLLISION_GROUP = 2, 3
 _MASS_FACTOR, _MASS_ERROR, _LEAST_REST = 1.5, 0.02, 0.1
 _DENSITY = 1000.0
-"""Density that MuJoCo gives a geom without one [kg/m^3]."""
+"""Default density of a geom in MuJoCo [kg/m^3]."""
 _GHOST = 3e-3
 _GHOSTS_MAX = 20
-"""Contacts that are compared with triangles."""
+"""Largest number of contacts that are compared with triangles."""
 _RAYS, _EMPTY, _OPENING, _OPENING_PART = 150, 0.4, 0.01, 0.15
 _MESHES_MAX = 40
 
@@ -200,7 +200,7 @@ def mass_twice(subject: Subject) -> Iterator[Finding]:
 
 
 def _is_usual(density: float) -> bool:
-    """True for the density that MuJoCo uses where none is given."""
+    """Return True for the density that MuJoCo uses if none is given."""
     return bool(abs(density - _DENSITY) < 1e-6 * _DENSITY)
 
 
@@ -241,7 +241,7 @@ def _mesh_points(subject: Subject, mesh: int) -> Values:
 
 
 def ghost_contact(subject: Subject, run: Run) -> Iterator[Finding]:
-    """Yield contacts of meshes with a force at a place without the mesh."""
+    """Yield contacts that have a force at a point where the mesh is not."""
     model = subject.model
     found: dict[int, tuple[float, int]] = {}
     looked = 0
@@ -275,7 +275,7 @@ def ghost_contact(subject: Subject, run: Run) -> Iterator[Finding]:
 
 
 def _local(run: Run, row: int, geom: int) -> Values:
-    """Return the position of a contact in the frame of one of its geoms, at that time."""
+    """Return the position of a contact in the frame of one of its geoms at that instant [m], (3,)."""
     side = int(run.geoms[row, 1] == geom)
     rotation, origin = run.pose_of(row, side)
     point: Values = (run.positions[row] - origin) @ rotation

@@ -19,27 +19,27 @@ from .check import Report, check_file
 from .settings import CheckOptions
 
 _CHUNK = 6
-"""Scenes that a process gets at a time."""
+"""Largest number of scenes that a process gets at a time."""
 _OPENING = 60.0
-"""Wall time of a scene in addition to its runs: to open it, and for fixes [s]."""
+"""Wall time that a scene may take in addition to its runs, for loading and for fixes [s]."""
 WORKER = f"{__package__}.worker"
 """Module of the process that checks scenes."""
 _ROOT = re.compile(r"<mujoco[\s>/]")
 _HEAD = 20_000
-"""Characters in which the root of a scene's file is looked for."""
+"""Number of characters in which the root element of a scene's file is searched."""
 
 
 def find_scenes(targets: Sequence[str]) -> tuple[list[str], int]:
-    """Return the scenes that files, folders, patterns and names of bundled scenes mean.
+    """Return the scenes that a user has named by files, folders, patterns or names of bundled scenes.
 
     Args:
-        targets: What a user has named.
+        targets: Files, folders, patterns or names, as the user wrote them.
 
     Returns:
-        Files, each once, and how many files of folders are left out because other scenes include them.
+        Files, each once, and the number of files in folders that are left out because other scenes include them.
 
     Raises:
-        SceneError: A target that is not there, or a folder or pattern without scenes.
+        SceneError: A target does not exist, or a folder or pattern has no scenes.
     """
     found: dict[str, None] = {}
     left_out = 0
@@ -59,7 +59,7 @@ def find_scenes(targets: Sequence[str]) -> tuple[list[str], int]:
 
 
 def _in_folder(folder: Path) -> tuple[list[str], int]:
-    """Return the scenes in a folder, and the number of other files that they include."""
+    """Return the scenes in a folder, and the number of files that are left out because scenes include them."""
     files = sorted(path for path in folder.rglob("*") if path.suffix.lower() in SUFFIXES[:2] and path.is_file())
     scenes, included = [], set()
     for path in files:
@@ -84,24 +84,24 @@ def _in_folder(folder: Path) -> tuple[list[str], int]:
 
 @dataclass
 class _Process:
-    """A worker and the scenes that it has."""
+    """Worker process, and the scenes that it has not checked yet."""
 
     worker: Worker
     files: deque[str]
     done: int = 0
     since: float = field(default_factory=time.monotonic)
-    """Time at which the process began the first of its scenes."""
+    """Time at which the process began its first unfinished scene, monotonic clock [s]."""
 
 
 def check_many(files: Sequence[str], options: CheckOptions, jobs: int) -> Generator[Report | None, None, None]:
     """Yield the reports of scenes as they come, and None from time to time while there are none.
 
-    One scene is checked in this process. Of several, one that crashes or hangs costs its own report, not the others.
+    A single scene is checked in this process. Of several scenes, one that crashes or hangs loses only its own report.
 
     Args:
         files: The scenes.
-        options: What is checked.
-        jobs: Processes.
+        options: Options of the check.
+        jobs: Number of processes.
     """
     if len(files) <= 1:
         yield from (check_file(file, options) for file in files)
@@ -145,7 +145,7 @@ def _start(files: list[str], options: CheckOptions, allowed: float) -> _Process:
 
 
 def _end(worker: Worker, late: bool, allowed: float) -> str:
-    """Return the reason why a process has no report of a scene."""
+    """Return the reason why a process has not reported on a scene."""
     if late or worker.timed_out:
         return f"took longer than {allowed:g} s"
     if worker.over_memory:

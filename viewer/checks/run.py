@@ -1,4 +1,4 @@
-"""Step a scene for a moment and keep the contacts at a hundred instants of it, for rules."""
+"""Steps a scene for a short time, and keeps the contacts at a hundred instants for the rules."""
 
 import time
 from collections.abc import Callable
@@ -22,7 +22,7 @@ from .subject import Start, Subject
 Values = NDArray[np.float64]
 _INSTANTS = 100
 _STATES = 12
-"""Instants whose states are kept."""
+"""Number of instants whose states are kept."""
 _DROPPED = (int(mujoco.mjtWarning.mjWARN_CONTACTFULL), int(mujoco.mjtWarning.mjWARN_CNSTRFULL))
 _TOUCH = int(mujoco.mjtSensor.mjSENS_TOUCH)
 
@@ -38,29 +38,29 @@ class RunOptions:
     control: Callable[[], Controller] | None = None
     """Function that makes the controller of the scene; None without one."""
     log: str | None = None
-    """File of states and controls to re-simulate in place of runs."""
+    """File of states and controls to re-simulate in place of runs; None to simulate."""
 
 
 @dataclass
 class Run:
-    """Contacts in the course of a run. Each row is a contact, at all instants one after the other."""
+    """Contacts of a run. A row is one contact at one instant; rows are in the order of the instants."""
 
     start: Start
     subject: Subject
     steps: list[int] = field(default_factory=list)
-    """Step that each instant belongs to; 0 is the first."""
+    """Step of each instant; 0 is the first step."""
     trouble: str = ""
     """Reason why the run ended early; empty if it did not."""
     unstable: bool = False
     """True if the run ended because the simulation diverged."""
     dropped: int = 0
-    """Warnings about contacts or constraints that did not fit into memory."""
+    """Number of warnings about contacts or constraints that did not fit into memory."""
     touch: list[Values] = field(default_factory=list)
     """Values of all touch sensors at each instant [N]."""
     found: dict[str, int] = field(default_factory=dict)
-    """Most contacts that each contact sensor matched at an instant, by its name."""
+    """Largest number of contacts that each contact sensor matched at an instant, by the sensor's name."""
     states: list[Values] = field(default_factory=list)
-    """States at some instants, mjSTATE_INTEGRATION."""
+    """States at some instants, in the format of mjSTATE_INTEGRATION."""
     cut: bool = False
     """True if the run was ended because its time was up."""
     _parts: list[tuple[NDArray[np.generic], ...]] = field(default_factory=list)
@@ -90,14 +90,15 @@ class Run:
 
     @staticmethod
     def _poses(model: MjModel, data: MjData) -> tuple[NDArray[np.generic], ...]:
-        """Return positions and orientations of the two geoms of each contact, which only meshes need."""
+        """Return positions [m] and orientations of the two geoms of each contact, world; zeros if the scene has no
+        meshes."""
         if not model.nmesh:
             return (np.zeros((data.ncon, 2, 3)), np.zeros((data.ncon, 2, 9)))
         geoms = data.contact.geom
         return data.geom_xpos[geoms], data.geom_xmat[geoms]
 
     def pose_of(self, row: int, side: int) -> tuple[Values, Values]:
-        """Return the orientation, (3, 3), and the position, (3,), of a geom of a row, as it was then."""
+        """Return the orientation, (3, 3), and the position [m], (3,), of a geom at the instant of a row, world."""
         return self._column(12)[row, side].reshape(3, 3).astype(float), self._column(11)[row, side].astype(float)
 
     def _column(self, place: int) -> NDArray[np.generic]:
@@ -114,12 +115,12 @@ class Run:
 
     @cached_property
     def geoms(self) -> NDArray[np.intp]:
-        """The two geoms, -1 for a flex, (rows, 2)."""
+        """The two geoms of each row, -1 for a flex, (rows, 2)."""
         return self._column(1).astype(np.intp).reshape(-1, 2)
 
     @cached_property
     def bodies(self) -> NDArray[np.intp]:
-        """Bodies of the pairs, the smaller number first; -1 for a flex, (rows, 2)."""
+        """The two bodies of each row, the smaller number first; -1 for a flex, (rows, 2)."""
         owners = np.append(self.subject.model.geom_bodyid, -1)
         return np.sort(owners[self.geoms], axis=1)
 
@@ -130,7 +131,7 @@ class Run:
 
     @cached_property
     def limit(self) -> Values:
-        """Distance below which forces act [m]."""
+        """Distance of the surfaces below which forces act [m]."""
         return self._column(3).astype(float)
 
     @cached_property
@@ -150,7 +151,7 @@ class Run:
 
     @cached_property
     def use(self) -> Values:
-        """Part of the possible friction that is used, 1 on the friction cone; 0 without friction."""
+        """Used part of the possible friction, 1 on the friction cone; 0 without friction."""
         friction = np.maximum(self._column(5).astype(float), 1e-9)
         normal = np.maximum(self.normal, 1e-12)
         shares = np.abs(self.forces[:, 1:]) / friction
@@ -181,7 +182,7 @@ class Run:
         return len(self.steps)
 
     def body_pairs(self) -> list[tuple[int, int, NDArray[np.intp]]]:
-        """Return the pairs of bodies that are listed, without flexes, each with its rows."""
+        """Return the pairs of bodies that have contacts, each with its rows; flexes are left out."""
         rigid = np.flatnonzero((self.bodies >= 0).all(axis=1))
         if not len(rigid):
             return []
@@ -191,7 +192,7 @@ class Run:
         return [(int(a), int(b), rows) for (a, b), rows in zip(pairs, parts, strict=True)]
 
     def total(self, rows: NDArray[np.intp], values: Values) -> Values:
-        """Return the sum of values of some rows at each instant, (instants,)."""
+        """Return the sum of the values of some rows at each instant, (instants,)."""
         return np.bincount(self.at[rows], values[rows], minlength=self.instants).astype(float)
 
 

@@ -1,4 +1,4 @@
-"""Rules about contact and touch sensors: what they can never report, miss, or have no room for."""
+"""Rules about contact and touch sensors: contacts that they can never report, miss, or have no slot for."""
 
 from collections.abc import Iterator
 
@@ -20,7 +20,7 @@ _TOUCH = int(mujoco.mjtSensor.mjSENS_TOUCH)
 _ANYTHING = int(mujoco.mjtObj.mjOBJ_UNKNOWN)
 _BODY = int(mujoco.mjtObj.mjOBJ_BODY)
 _LEAST_LOAD, _LOAD_PART = 0.05, 0.01
-"""Load on a body from which its touch sensors are judged [N], and as a part of its tree's weight."""
+"""Smallest load on a body for which its touch sensors are judged [N], and the same as a part of its tree's weight."""
 _SEEN_PART, _CHILD_PART = 0.5, 0.1
 _WARP_SLOTS = 64
 
@@ -62,7 +62,7 @@ def _never_remedy(subject: Subject, sensor_id: int) -> str:
 
 
 def touch_targets(subject: Subject) -> Iterator[Finding]:
-    """Find touch sensors on bodies whose contacts belong to other bodies."""
+    """Yield touch sensors on bodies whose contacts belong to other bodies."""
     model = subject.model
     touch = np.flatnonzero(model.sensor_type == _TOUCH)
     if model.nflex or not len(touch):
@@ -106,7 +106,7 @@ def _touch_remedy(subject: Subject, body: int) -> str:
 
 
 def _welded_children(subject: Subject, body: int, colliding: NDArray[np.bool_]) -> list[int]:
-    """Return the bodies below one that are welded to it and collide."""
+    """Return the colliding bodies below a body that are welded to it."""
     model = subject.model
     same = (model.body_weldid == model.body_weldid[body]) & colliding
     found = []
@@ -199,7 +199,7 @@ def _outside(subject: Subject, run: Run, sensors: list[int], body: int) -> str:
 
 
 def _jointed_children(subject: Subject, body: int, sensed: set[int]) -> list[int]:
-    """Return the bodies right below one that are moved by joints and have no touch sensors."""
+    """Return the children of a body that have joints but no touch sensors."""
     model = subject.model
     children = np.flatnonzero((model.body_parentid == body) & (model.body_dofnum > 0) & (np.arange(model.nbody) > 0))
     return [child for child in children.tolist() if child not in sensed]

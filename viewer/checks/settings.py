@@ -1,4 +1,4 @@
-"""Reads which rules a user wants: names, ignores in pyproject.toml and in scenes."""
+"""Reads which rules a user wants, and which to ignore: from names, pyproject.toml and scenes."""
 
 import re
 import tomllib
@@ -22,17 +22,17 @@ _IGNORE = re.compile(r"\s*,?\s*([a-z][a-z-]*|\*)(?:\(([^()]*)\))?")
 
 @dataclass
 class Ignore:
-    """Ignored rule, or ignored findings of a rule for some names."""
+    """Rule to ignore, for all findings or for those with some names."""
 
     rule: str
     names: tuple[str, ...] = ()
-    """Patterns of names; empty for any."""
+    """Patterns of names; empty for any name."""
     source: str = ""
     """File or option with the ignore."""
     used: bool = False
 
     def covers(self, finding: Finding) -> bool:
-        """Return True if the ignore covers a finding: every name in it, but the world's, matches a pattern."""
+        """Return True if the ignore covers a finding: each name of the finding, except the world, matches a pattern."""
         if self.rule not in (finding.rule, "*"):
             return False
         objects = [name for name in finding.objects if name != "world"] or list(finding.objects)
@@ -88,15 +88,15 @@ class CheckOptions:
     """Options of a check."""
 
     select: tuple[str, ...] | None = None
-    """Rules, in place of those that are on by default; None for the default."""
+    """Rules to use in place of those that are on by default; None for the default."""
     extend_select: tuple[str, ...] = ()
     """Rules in addition to those that are on."""
     ignore: tuple[str, ...] = ()
     """Rules to leave out, with or without names."""
     per_file_ignores: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """Rules to leave out, by patterns of paths."""
+    """Rules to leave out for some scenes, by patterns of paths."""
     static: bool = False
-    """True to step nothing."""
+    """True to check without stepping the scene."""
     duration: float = 1.0
     """Simulated time of a run [s]."""
     limit: float = 60.0
@@ -104,16 +104,16 @@ class CheckOptions:
     control: str | None = None
     """Python file that drives the scene."""
     params: tuple[tuple[str, Any], ...] = ()
-    """Constants of that file."""
+    """Values for constants of the control file, by name."""
     log: str | None = None
-    """File of states and controls to re-simulate in place of runs."""
+    """File of states and controls to re-simulate in place of runs; None to simulate."""
     versions: tuple[str, str] | None = None
-    """Versions of MuJoCo to compare."""
+    """Two versions of MuJoCo to compare; None to compare none."""
     engine: str | None = None
     """Other engine that the scene is to run on; None for none."""
     fail_on: Severity = Severity.WARNING
     tries_fixes: bool = True
-    """False to leave out fixes, which need runs to be tried."""
+    """False to propose no fixes, because trying them takes runs."""
 
     def to_json(self) -> dict[str, Any]:
         """Return the settings as a JSON object."""
@@ -121,7 +121,7 @@ class CheckOptions:
 
     @classmethod
     def from_json(cls, saved: Mapping[str, Any]) -> "CheckOptions":
-        """Return the options that `to_json` has written."""
+        """Return the options from the object that `to_json` has written."""
         lists = ("extend_select", "ignore")
         values = dict(saved) | {name: tuple(saved[name]) for name in lists}
         values["select"] = None if saved["select"] is None else tuple(saved["select"])
@@ -145,7 +145,7 @@ _KEYS: dict[str, type | tuple[type, ...]] = {
 def find_table(folder: Path) -> tuple[Path, Mapping[str, Any]] | None:
     """Return the nearest pyproject.toml at or above a folder that has `[tool.contact-viewer.check]`, and that table.
 
-    Raises SceneError for one that cannot be read, or has other keys.
+    Raises SceneError if the file cannot be read, or if the table has unknown keys.
     """
     for above in (folder, *folder.parents):
         path = above / "pyproject.toml"
@@ -169,7 +169,7 @@ def find_table(folder: Path) -> tuple[Path, Mapping[str, Any]] | None:
 
 
 def with_table(options: CheckOptions, scene: Path | None, given: Iterable[str] = ()) -> CheckOptions:
-    """Return options with those of the scene's pyproject.toml. Raises SceneError.
+    """Return options, with those of the scene's pyproject.toml added. Raises SceneError.
 
     Args:
         options: What the command line or a program asks for.
@@ -201,14 +201,14 @@ def with_table(options: CheckOptions, scene: Path | None, given: Iterable[str] =
 
 
 def read_severity(word: str, source: str) -> Severity:
-    """Return the severity of a name. Raises SceneError."""
+    """Return the severity with a name such as `warning`. Raises SceneError."""
     if word.upper() not in Severity.__members__:
         raise SceneError(f"{source}: fail-on is note, warning or error, not {word!r}")
     return Severity[word.upper()]
 
 
 def option_ignores(options: CheckOptions, scene: Path | None, known: Sequence[str]) -> list[Ignore]:
-    """Return the ignores of options that hold for a scene. Raises SceneError."""
+    """Return the ignores in options that apply to a scene. Raises SceneError."""
     found = [each for text in options.ignore for each in parse_ignores(text, known, "ignore")]
     for glob, rules in options.per_file_ignores.items():
         if scene is not None and (fnmatchcase(str(scene.resolve()), glob) or fnmatchcase(scene.name, glob)):

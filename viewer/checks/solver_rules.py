@@ -21,7 +21,7 @@ _WORST, _MEDIAN = 0.05, 0.01
 _ENOUGH, _EXACT = 300, 1e-12
 _TRIALS = (2, 3, 5, 10, 20, 50, 100)
 _LEAST_FORCE = 1e-3
-"""Least force of all contacts together, relative to the scene's weight: less is ignored."""
+"""Smallest sum of contact forces that is judged, relative to the scene's weight."""
 _BOX, _MESH = int(mujoco.mjtGeom.mjGEOM_BOX), int(mujoco.mjtGeom.mjGEOM_MESH)
 _CYLINDER = int(mujoco.mjtGeom.mjGEOM_CYLINDER)
 

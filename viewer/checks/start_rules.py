@@ -13,12 +13,12 @@ from .subject import Subject, exclude_element
 _LEAST_FORCE, _WEIGHT_PART = 0.1, 0.02
 _DEEP, _WEIGHTS, _MANY_WEIGHTS = 1e-3, 3.0, 1000.0
 _NEIGHBOURS = 2
-"""Most joints between two bodies for which an <exclude> is offered."""
+"""Largest number of joints between two bodies for which an <exclude> is offered."""
 _GONE = 0.02
-"""Largest part of a force at which it counts as gone."""
+"""Largest remaining part of a force that counts as no force."""
 
 Jammed = tuple[int, int, float, float, NDArray[np.intp]]
-"""Two bodies, mean normal force [N], overlap at the start [m], and rows of a run."""
+"""Bodies that press on each other: two bodies, mean normal force [N], overlap at the start [m], and rows of the run."""
 
 
 def self_contact(subject: Subject, run: Run) -> Iterator[Finding]:
@@ -84,7 +84,7 @@ def _joints_between(subject: Subject, one: int, other: int) -> int:
 
 
 def _exclude(subject: Subject, run: Run, pairs: list[tuple[int, int]]) -> Callable[[], tuple[Fix | None, str]]:
-    """Return a function that tries to exclude pairs of bodies, by the same run."""
+    """Return a function that excludes pairs of bodies, and repeats the run to see whether it helps."""
 
     def force(jammed: Iterator[Jammed]) -> float:
         return sum(each[2] for each in jammed if each[:2] in pairs)
@@ -110,7 +110,7 @@ def _exclude(subject: Subject, run: Run, pairs: list[tuple[int, int]]) -> Callab
 def overlap_at_start(subject: Subject, run: Run) -> Iterator[Finding]:
     """Yield bodies that overlap at the start and are thrown apart.
 
-    Things that nothing drives are often put together loosely, in a default state that settles: a note.
+    In a default state, objects without actuators often overlap until they settle: such findings are notes.
     """
     meant = run.start.key is None and run.start.data is None
     found, jammed = [], {each[:2] for each in _jammed(subject, run)}
@@ -152,7 +152,7 @@ def _times(weights: float) -> str:
 
 
 def _geoms_of(subject: Subject, run: Run, row: int, body: int) -> tuple[int, int]:
-    """Return the two geoms of a row, that of a body first."""
+    """Return the two geoms of a row, the geom of `body` first."""
     one, other = run.geoms[row].tolist()
     return (one, other) if subject.model.geom_bodyid[one] == body else (other, one)
 

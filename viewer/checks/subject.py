@@ -1,4 +1,4 @@
-"""Holds the scene that rules look at: its model, names, pairs that can collide, and the places of its elements."""
+"""Holds the scene that rules check: its model, names, pairs that can collide, and the places of its elements."""
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from ..engines.contract import Engine
 
 _STARTS_MAX = 4
-"""Keyframes that runs begin from."""
+"""Largest number of keyframes that runs begin from."""
 _RANGE_SLACK = 1e-6
 _FLATS = (int(mujoco.mjtGeom.mjGEOM_PLANE), int(mujoco.mjtGeom.mjGEOM_HFIELD))
 _GRAVITY = 9.81
@@ -35,14 +35,14 @@ GIVEN_STATE = "given state"
 
 @dataclass(frozen=True)
 class Start:
-    """A state that runs begin with."""
+    """State that runs begin with."""
 
     label: str
     """Label of the start, such as `key home`."""
     key: int | None = None
-    """Number of the keyframe."""
+    """Number of the keyframe; None for another state."""
     data: MjData | None = None
-    """A state that was handed over."""
+    """State that the caller has passed; None for another state."""
 
 
 class Subject:
@@ -58,11 +58,11 @@ class Subject:
         self._places = ElementPlaces(path, scene.model) if is_text and path is not None else None
         self.hidden: frozenset[int] = frozenset((*scene.companions.values(), *scene.hidden))
         self.engine: Engine | None = None
-        """Engine of the runs, once there was one."""
+        """Engine of the runs; None before the first run."""
         self.versions: tuple[str, str] | None = None
-        """Versions of MuJoCo, the older one first, whose differences are asked for."""
+        """Versions of MuJoCo to compare, the older one first; None to compare none."""
         self.other_engine: str | None = None
-        """Engine that the scene is to run on as well."""
+        """Other engine that the scene is checked for; None for none."""
 
     @property
     def contacts_off(self) -> bool:
@@ -91,7 +91,7 @@ class Subject:
 
     @cached_property
     def able(self) -> NDArray[np.bool_]:
-        """True for geoms that could collide with something, by their bits or a <pair>, (ngeom,)."""
+        """True for geoms that can collide by contype and conaffinity, or by a <pair>, (ngeom,)."""
         model = self.model
         able = (model.geom_contype | model.geom_conaffinity) != 0
         able[model.pair_geom1] = able[model.pair_geom2] = True
@@ -99,7 +99,7 @@ class Subject:
 
     @cached_property
     def pairs(self) -> NDArray[np.intp]:
-        """Pairs of geoms that can collide, (k, 2); of a very large scene only the first."""
+        """Pairs of geoms that can collide, (k, 2); in a very large scene only the first ones."""
         able = np.flatnonzero(self.able)
         limit = int((2 * PAIRS_MAX) ** 0.5)
         # What does not move is first in nearly all scenes, and meets all the others.
@@ -115,7 +115,7 @@ class Subject:
 
     @cached_property
     def weights(self) -> NDArray[np.float64]:
-        """Weight of the tree of each body [N]; infinite for what does not move, (nbody,)."""
+        """Weight of the tree of each body [N]; infinite for bodies that do not move, (nbody,)."""
         model = self.model
         gravity = float(np.linalg.norm(model.opt.gravity)) or _GRAVITY
         return np.where(self.fixed, np.inf, model.body_subtreemass[model.body_rootid] * gravity)
@@ -144,7 +144,7 @@ class Subject:
 
     @property
     def spec(self) -> object | None:
-        """The scene's specification, parsed but not compiled; None for what is not MJCF."""
+        """Specification of the scene, parsed but not compiled; None if the scene is not MJCF."""
         return None if self._places is None else self._places.spec
 
     @property
@@ -184,7 +184,7 @@ class Subject:
         return bool(grounds.any())
 
     def _illegal_joint(self) -> str | None:
-        """Name of a joint whose range the default state violates."""
+        """Return the name of a joint whose range the default state violates; None if there is none."""
         model = self.model
         names = read_names(model, "jnt")
         for joint in np.flatnonzero(model.jnt_limited).tolist():
@@ -197,11 +197,11 @@ class Subject:
     # Places and edits
 
     def place(self, kind: str, index: int) -> Place | None:
-        """Return where the element of an object begins; None where it is not known."""
+        """Return the place where the element of an object begins; None if it is not known."""
         return None if self._places is None else self._places.place(kind, index)
 
     def option_place(self, attribute: str) -> Place | None:
-        """Return where an option is set; None where it is not."""
+        """Return the place where an option is set; None if it is not set."""
         found = self._option_elements(attribute)
         return place_of(found[-1]) if found else None
 
@@ -212,7 +212,7 @@ class Subject:
         return [each for each in options if attribute in each.tag.attributes]
 
     def edit_options(self, values: Mapping[str, str]) -> tuple[Edit, ...]:
-        """Return the edit that sets attributes of <option>; none for a scene without text. Raises SceneError."""
+        """Return the edit that sets attributes of <option>; empty if the scene is not MJCF. Raises SceneError."""
         if self._places is None or self.path is None:
             return ()
         options = self._places.all_of("option", "mujoco")
@@ -227,7 +227,7 @@ class Subject:
         return edits.made()
 
     def edit_elements(self, kind: str, indices: Collection[int], values: Mapping[str, str]) -> tuple[Edit, ...]:
-        """Return the edits that set attributes of objects; none if an element is not known. Raises SceneError."""
+        """Return the edits that set attributes of objects; empty if an element is not known. Raises SceneError."""
         if self._places is None:
             return ()
         edits, found = _Edits(), [self._places.element(kind, index) for index in indices]
@@ -238,7 +238,7 @@ class Subject:
         return edits.made()
 
     def edit_excludes(self, pairs: Collection[tuple[int, int]]) -> tuple[Edit, ...]:
-        """Return the edit that excludes pairs of bodies; none where they have no names. Raises SceneError."""
+        """Return the edit that excludes pairs of bodies; empty if a body has no name. Raises SceneError."""
         names = read_names(self.model, "body")
         if self._places is None or self.path is None or not all(names[body] for pair in pairs for body in pair):
             return ()
@@ -248,7 +248,7 @@ class Subject:
     def try_elements(
         self, kind: str, indices: Collection[int], values: Mapping[str, str]
     ) -> "tuple[tuple[Edit, ...], Subject | None]":
-        """Return the edits that set attributes of objects, and the scene with them; None if that is not possible."""
+        """Return the edits that set attributes of objects, and the edited scene; None if they are not possible."""
         try:
             edits = self.edit_elements(kind, indices, values)
             return edits, self.with_edits(edits) if edits else None
@@ -256,7 +256,7 @@ class Subject:
             return (), None
 
     def with_edits(self, edits: Iterable[Edit]) -> "Subject":
-        """Return the scene as it would be with edits of its files. Raises SceneError."""
+        """Return the scene that edits of its files give; the files are not changed. Raises SceneError."""
         assert self.path is not None
         texts = {each.path: each.after for each in edits}
         changed = load_scene(self.path, (), texts)
@@ -278,14 +278,14 @@ def exclude_element(body1: str, body2: str) -> str:
 
 
 class _Edits:
-    """Changes of attributes in several files, each of which is edited once."""
+    """Changes of attributes in several files, collected into one edit for each file."""
 
     def __init__(self) -> None:
         self._texts: dict[Path, str] = {}
         self._changes: dict[Path, dict[int, dict[str, str]]] = {}
 
     def change(self, path: Path, text: str, start: int, values: Mapping[str, str]) -> None:
-        """Set attributes of the element that begins at an offset."""
+        """Set attributes of the element that begins at an offset in the text."""
         self._texts[path] = text
         self._changes.setdefault(path, {}).setdefault(start, {}).update(values)
 

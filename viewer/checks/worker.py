@@ -1,4 +1,4 @@
-"""The process that checks scenes: a request with files and options to one report for each."""
+"""Process that checks scenes: it gets a request with files and options, and replies with a report for each file."""
 
 from ..processes import Job, run_job
 from .check import check_file

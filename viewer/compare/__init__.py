@@ -1,1 +1,1 @@
-"""Sets runs beside each other: what differs, what if, and what helps."""
+"""Compares runs: finds differences, tries changed values, and searches for changes that help."""

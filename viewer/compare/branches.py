@@ -1,4 +1,4 @@
-"""Branches of the past with changed values: how they are made, named, and written into the scene's files."""
+"""Makes branches of the past with changed values, describes them, and writes the values into the scene's files."""
 
 import math
 from collections.abc import Iterable, Sequence
@@ -18,7 +18,7 @@ from ..session.branch import Branch
 from ..session.simulation import Simulation
 
 _LOOK = 0.02
-"""Time between two looks at how fast a body creeps [s]."""
+"""Time between two samples of a body's creep speed [s]."""
 
 
 def make_branch(
@@ -28,8 +28,8 @@ def make_branch(
 
     Args:
         simulation: The run, with a history; it stays as it is.
-        changes: Values that differ, and forces that act on bodies all the time.
-        step: Where the branch begins; without one, at the step that is shown.
+        changes: Changed values, and forces that act on bodies all the time.
+        step: Step at which the branch begins; None for the step that is shown.
         budget: Memory for the branch's own history [bytes]; none is kept without it.
 
     Returns:
@@ -52,19 +52,19 @@ def make_branch(
 
 
 def run_branch(branch: Simulation, until: float) -> None:
-    """Take steps up to a simulated time [s]. Raises UnstableError if the branch diverges."""
+    """Step a branch up to a simulated time [s]. Raises UnstableError if the branch diverges."""
     count = math.ceil((until - branch.shown.time) / branch.shown.timestep - 1e-6)
     if count > 0:
         branch.step(count)
 
 
 def try_impratio(simulation: Simulation, key: int, impratio: float, until: float) -> float:
-    """Run a scene with elliptic cones; return how fast a body creeps that is held [m/s], the mean over the second half.
+    """Run a scene with elliptic cones, and return the mean speed at which a held body creeps in the second half [m/s].
 
     Args:
         simulation: A run of the scene at its start, whose model is changed.
-        key: A pair that holds the body: see `pair_key`.
-        impratio: The option's value.
+        key: Key of a pair of geoms that holds the body, see `pair_key`.
+        impratio: Value of the option.
         until: Simulated time at which to end [s].
     """
     engine, speeds = simulation.shown, list[float]()
@@ -91,7 +91,7 @@ def edits_of(engine: Engine, original: MjModel, changes: Sequence[ModelChange]) 
         changes: Values to write.
 
     Raises:
-        SceneError: A value cannot be written, or the files with it do not give it.
+        SceneError: A value cannot be written, or the edited files do not give that value.
     """
     subject = Subject(LoadedScene(engine.path, original))
     if not subject.is_text:
@@ -114,7 +114,7 @@ def edits_of(engine: Engine, original: MjModel, changes: Sequence[ModelChange]) 
 
 
 def _merged(edits: Sequence[Edit]) -> tuple[Edit, ...]:
-    """Return one edit for each file, of edits that were all made for the same text. Raises SceneError."""
+    """Return one edit for each file from edits that were all made for the same text. Raises SceneError."""
     pieces: dict[Path, list[tuple[int, int, bytes]]] = {}
     texts = {edit.path: edit.before for edit in edits}
     for edit in edits:
@@ -139,7 +139,7 @@ def _alike(one: bytes, other: bytes) -> int:
 
 
 def _check(subject: Subject, edits: Sequence[Edit], changes: Sequence[ModelChange]) -> None:
-    """Raise SceneError if the scene, with edits, does not have the values."""
+    """Raise SceneError if the edited scene does not have the changed values."""
     model = subject.with_edits(edits).model
     for change in changes:
         if not np.allclose(change.now(model).value, change.value, rtol=1e-6):
@@ -147,7 +147,7 @@ def _check(subject: Subject, edits: Sequence[Edit], changes: Sequence[ModelChang
 
 
 def _element(model: MjModel, change: ModelChange) -> tuple[str, int]:
-    """Return the kind and number of the object whose element has a value. Raises SceneError."""
+    """Return kind and number of the object whose element sets a changed value. Raises SceneError."""
     if QUANTITIES[change.quantity] != "geom or pair":
         raise SceneError(f"{change}: cannot be saved from here: edit the file")
     if not change.name:
@@ -157,7 +157,7 @@ def _element(model: MjModel, change: ModelChange) -> tuple[str, int]:
 
 
 def _whole_text(model: MjModel, change: ModelChange) -> str:
-    """Return the numbers of an attribute; those that do not change as in the model."""
+    """Return all numbers of an attribute as text; those that a change leaves out are as in the model."""
     size = {"friction": 3, "solref": 2, "solimp": 5}.get(change.quantity, 1)
     if change.quantity == "friction" and len(change.places(model)[1]):
         size = 5

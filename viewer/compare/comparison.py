@@ -1,4 +1,4 @@
-"""Steps two runs side by side: what differs in their scenes, the first step that differs and why, and their figures."""
+"""Compares two runs step by step: differences of the scenes, the first step that differs and why, and metrics."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -15,29 +15,29 @@ from .sides import FOUND, NET, PRESSED, TOTAL, WIDTH, Side, StepFacts
 
 Values = NDArray[Any]
 _MOST_BYTES = 2**30
-"""Memory that the readings of both runs may take."""
+"""Largest memory for the readings of both runs [bytes]."""
 MATCH = 0.02
 """Time within which events of the two runs count as the same [s]."""
 Row = dict[str, Any]
 
 
 class Comparison:
-    """Two runs, linked by their simulated time. Iterate over `steps`, then read the rest."""
+    """Comparison of two runs at equal simulated times. Iterate over `steps`, then read the other members."""
 
     def __init__(self, a: Side, b: Side, tolerance: float = 0.0) -> None:
-        """`tolerance`: see `Judge`."""
+        """Prepare a comparison. `tolerance`: see `Judge`."""
         self.a, self.b, self.tolerance = a, b, tolerance
         self.scene_differences = scene_differences(a, b)
         self.only = {key: _without_counterpart(own, other) for key, own, other in (("a", a, b), ("b", b, a))}
-        """Geoms, joints and sensors that only one of the scenes has, as `kind name`."""
+        """Bodies, joints, geoms and sensors that only one scene has, as `kind name`, under the keys `a` and `b`."""
         self.first_state: Divergence | None = None
         """First step after which the states differ; step 0 is the start."""
         self.first_contacts: Divergence | None = None
         """First step whose contacts or contact forces differ."""
         self.compared = 0
-        """Steps of the same time in both."""
+        """Number of steps that both runs have at the same time."""
         self.has_unmatched_steps = False
-        """True if a step of one run has none of the same time in the other."""
+        """True if a step of one run has no step of the same time in the other run."""
         self._judge = Judge(a.scene, b.scene, tolerance)
         self._logs: tuple[_SensorLog, _SensorLog] = _SensorLog(a), _SensorLog(b)
         names = [[sensor.name for sensor in side.sensors] for side in (a, b)]
@@ -45,10 +45,10 @@ class Comparison:
         self._places = [np.array([each.index(name) for name in self._names], int) for each in names]
         self._states_equal = True
         self._newest: StepFacts | None = None
-        """Facts of the newest step of the second run."""
+        """Values of the newest step of the second run."""
 
     def steps(self, duration: float) -> Iterator[int]:
-        """Run both for a simulated time [s]; yield the number of steps so far after each one."""
+        """Step both runs for a simulated time [s]; after each step, yield the number of steps so far."""
         a, b = self.a, self.b
         width = max(len(a.sensors), len(b.sensors))
         size = round(duration / min(a.timestep, b.timestep)) * width * WIDTH * 16
@@ -87,7 +87,7 @@ class Comparison:
                 self.has_unmatched_steps = True
 
     def _follow(self, time: float, with_contacts: bool) -> StepFacts | None:
-        """Run the second run to a time; return its step there, or None if there is none."""
+        """Step the second run up to a time [s], and return its newest step; None if it has none."""
         while self.b.time < time and self.b.advance():
             self._newest = self.b.read(with_contacts)
             self._logs[1].add(self._newest)
@@ -95,13 +95,13 @@ class Comparison:
 
     @property
     def first(self) -> Divergence | None:
-        """First difference of all, with the first link of the chain that differs."""
+        """Earliest difference, with the first link of the chain that differs; None without a difference."""
         found = [each for each in (self.first_contacts, self.first_state) if each is not None]
         return min(found, key=lambda each: each.step, default=None)
 
     @property
     def taken(self) -> tuple[int, int]:
-        """Number of steps that were read of each run."""
+        """Numbers of steps that were read from the two runs."""
         return len(self._logs[0]), len(self._logs[1])
 
     @property
@@ -135,7 +135,7 @@ class Comparison:
 
     def sensors(self, match: float = MATCH) -> list[Row]:
         """Return the metrics of each sensor in both runs, and their differences. `match`: time within which events of
-        both count as the same [s]."""
+        both runs count as the same [s]."""
         logs = self._logs
         times = [each.times() for each in logs]
         both = _nearest(times[0], times[1], 0.5 * min(self.a.timestep, self.b.timestep))
@@ -238,7 +238,8 @@ def _without_counterpart(own: Side, other: Side) -> list[str]:
 
 
 def _record(values: Values) -> dict[str, float]:
-    """Return mean and largest number of contacts, and net force of the reported ones and of all that match [N]."""
+    """Return mean and maximum of the number of contacts, and of the net force of reported and of all matching contacts
+    [N]."""
     record = {}
     for name, series in (
         ("found", values[:, FOUND]),
@@ -251,7 +252,7 @@ def _record(values: Values) -> dict[str, float]:
 
 
 def _metrics(forces: Values, timestep: float) -> dict[str, float]:
-    """Return figures of a sensor; none where a force is not known."""
+    """Return metrics of a sensor from its forces [N]; empty if a force is not known."""
     if not len(forces) or np.isnan(forces).any():
         return {}
     times = contact_times(in_contact(forces, ON, OFF), timestep)
@@ -266,7 +267,7 @@ def _metrics(forces: Values, timestep: float) -> dict[str, float]:
 
 
 def find_events(forces: Values, times: Values) -> list[tuple[str, float]]:
-    """Return when contact begins and ends by force, with hysteresis."""
+    """Return kind and time [s] of each touchdown and lift-off, which are found by force with hysteresis."""
     if not len(forces):
         return []
     touching = in_contact(forces, ON, OFF)
@@ -284,7 +285,8 @@ def _differences(row: Row, a: Values, b: Values) -> Row:
 
 
 def match_events(a: list[tuple[str, float]], b: list[tuple[str, float]], match: float = MATCH) -> Row:
-    """Return the events that only one run has, the others paired in the order of time, and how many are."""
+    """Pair the events of two runs within `match` [s], in the order of time; return the number of pairs and the other
+    events."""
     left, matched, only = list(b), 0, []
     for kind, time in a:
         near = [event for event in left if event[0] == kind and abs(event[1] - time) <= match]
@@ -298,7 +300,7 @@ def match_events(a: list[tuple[str, float]], b: list[tuple[str, float]], match: 
 
 
 def _nearest(a: Values, b: Values, within: float) -> tuple[Values, Values]:
-    """Return places of times that are in both, in ascending order."""
+    """Return the indices of the times that both arrays have, within a tolerance [s], in ascending order."""
     if not len(a) or not len(b):
         return np.zeros(0, int), np.zeros(0, int)
     places = np.clip(np.searchsorted(b, a - within), 0, len(b) - 1)

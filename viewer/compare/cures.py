@@ -1,4 +1,4 @@
-"""Searches, in processes of its own, for the smallest change of a scene after which something no longer happens."""
+"""Searches, in separate processes, for the smallest change of a scene that prevents an unwanted condition."""
 
 import math
 import os
@@ -20,22 +20,22 @@ from .unwanted import Unwanted, read_unwanted
 _REFINEMENTS = 3
 """Number of bisections between the last value without effect and the first one that helps."""
 _DESCENTS = 6
-"""Number of times that a pair of changes is made smaller."""
+"""Largest number of times that a pair of changes is made smaller."""
 _PAIRS_SHOWN = 3
 _PATIENCE = 10.0
-"""Longest time of a run, as a multiple of that of the first one; see `_LEAST_PATIENCE`."""
+"""Longest wall time of a run, as a multiple of the first run's; see `_LEAST_PATIENCE`."""
 _LEAST_PATIENCE = 30.0
-"""Time that every run may take at least [s]."""
+"""Wall time that every run may take at least [s]."""
 _LASTING, _KEPT = 0.3, 0.5
-"""Parts of the time before and after the event for which bodies have to press on each other: an object that has fallen
-out of a grip does not creep."""
+"""Smallest part of the time in contact for which bodies are watched without a change, and part of it that a change has
+to keep: an object that has fallen out of a grip does not creep."""
 _ATTEMPTS = 2
-"""Number of processes that a change may crash before it counts as one that does not help."""
+"""Number of processes that a change has to end to count as one that does not help."""
 
 
 @dataclass(frozen=True)
 class Cure:
-    """A change that was tried."""
+    """Change that was tried, with its result."""
 
     changes: Rung
     values: tuple[float, ...]
@@ -47,9 +47,9 @@ class Cure:
     helps: bool
     """True if nothing unwanted happened in the whole run."""
     trouble: str = ""
-    """The reason for which the run ended early, or does not count; empty if there is none."""
+    """Reason why the run ended early or does not count; empty if there is none."""
     size: float = 0.0
-    """Place on its ladder, from 1 on; of a pair the sum."""
+    """Number of the rung on its ladder, from 1 on; for a pair of changes the sum of both."""
 
     @property
     def text(self) -> str:
@@ -64,13 +64,13 @@ class Cure:
 
 @dataclass
 class Cures:
-    """The results of a search so far."""
+    """Results of a search so far."""
 
     unwanted: tuple[Unwanted, ...]
     seconds: float = 0.0
     """Simulated time of each run [s]."""
     before: Cure | None = None
-    """The run without a change."""
+    """Run without a change."""
     singles: list[Cure] = field(default_factory=list)
     """Smallest change of each parameter that helps alone, the cheapest first."""
     pairs: list[Cure] = field(default_factory=list)
@@ -78,11 +78,11 @@ class Cures:
     tried: int = 0
     """Number of runs."""
     complete: bool = False
-    """False if the search was ended before its end."""
+    """False if the search was ended early."""
     parameters: tuple[str, ...] = ()
     """Names of the parameters that were varied."""
     touched: bool = True
-    """False if no watched bodies pressed on each other without a change."""
+    """False if no watched bodies pressed on each other in the run without a change."""
 
     @property
     def happens(self) -> bool:
@@ -90,19 +90,19 @@ class Cures:
         return self.before is not None and not self.before.helps
 
     def cost(self, cure: Cure) -> float:
-        """Return the cost of a change relative to no change: a step counts as one iteration of the solver."""
+        """Return the cost of a change relative to the run without one: a step counts as one iteration of the solver."""
         assert self.before is not None
         return (cure.iterations + cure.steps) / max(self.before.iterations + self.before.steps, 1e-9)
 
 
 @dataclass(frozen=True)
 class SearchProgress:
-    """The state of a search."""
+    """Progress of a search."""
 
     done: int
-    """Runs so far."""
+    """Number of runs so far."""
     planned: int
-    """Runs that are known to be needed so far."""
+    """Number of runs that are known to be needed so far."""
     cures: Cures
     """Results so far."""
 
@@ -113,11 +113,11 @@ Search = Generator[SearchProgress, None, Cures]
 def find_cure(
     scene: str | Path, avoid: str | Sequence[str], vary: str | Sequence[str] = (), jobs: int = 0, **options: Any
 ) -> Cures:
-    """Find the smallest changes of a scene after which something does not happen; each was simulated.
+    """Find the smallest changes of a scene that prevent unwanted conditions; each change was simulated.
 
     Args:
         scene: Path, bundled scene, or saved run, which is continued from its first step with its recorded inputs.
-        avoid: What must not happen, one or several of `slip:left_finger>1mm`, `creep:box>10um/s`, `lost:ball`,
+        avoid: Unwanted conditions, one or several of `slip:left_finger>1mm`, `creep:box>10um/s`, `lost:ball`,
             `force:tip>20N`, `drop:box<0.1m` and `unstable`.
         vary: Parameters to vary, such as `friction:box`, `solref` or `timestep=0.0005:0.002`; if empty, friction, cone,
             impratio, solref, timestep and noslip_iterations.
@@ -149,9 +149,9 @@ def find_cure(
 
 
 def search_cures(options: TrialOptions, jobs: int = 0, wait: float = 0.2) -> Search:
-    """Search for cures; yields how far it is, at least every `wait` seconds, and returns what was found.
+    """Search for cures; yield the progress at least every `wait` seconds, and return the results.
 
-    Closing the generator ends the processes at once. Raises SceneError where the run cannot be taken.
+    Closing the generator ends the processes at once. Raises SceneError if the run cannot be simulated.
     """
     cures = Cures(tuple(read_unwanted(text) for text in options.avoid))
     if not cures.unwanted:
@@ -173,7 +173,7 @@ def search_cures(options: TrialOptions, jobs: int = 0, wait: float = 0.2) -> Sea
 
 def _search(pool: "_Pool", ladders: Sequence[Ladder], cures: Cures) -> Generator[SearchProgress, None, None]:
     firsts: dict[int, int] = {}
-    """First rung of each ladder that helps."""
+    """Index of the first rung that helps, by the index of its ladder."""
     for height in range(max((len(ladder.rungs) for ladder in ladders), default=0)):
         level = {
             i: ladder.rungs[height]
@@ -253,7 +253,7 @@ def _rank(cures: Cures, pool: "_Pool", ladders: Sequence[Ladder], found: dict[in
 
 
 def _cheapest(cures: Cures, found: Iterable[Cure]) -> list[Cure]:
-    """Sort by cost, in tenths, and then by how far from the present value a change is."""
+    """Return changes sorted by cost, rounded to tenths, and then by their distance from the present value."""
     return sorted(found, key=lambda cure: (round(cures.cost(cure), 1), cure.size))
 
 
@@ -266,7 +266,7 @@ def _cores() -> int:
 
 
 class _Pool:
-    """Processes that simulate runs, with the results."""
+    """Processes that simulate runs, and the results."""
 
     def __init__(self, options: TrialOptions, count: int, cures: Cures, wait: float) -> None:
         self.known: dict[Rung, Cure] = {}
@@ -277,7 +277,7 @@ class _Pool:
         self._patience = math.inf
 
     def begin(self) -> Generator[SearchProgress, None, list[Message]]:
-        """Take the run without a change; returns what can be tried."""
+        """Simulate the run without a change; return the ladders of values to try."""
         began = time.monotonic()
         found = yield from self._collect([()], whole=True)
         message = found[()]
@@ -288,7 +288,7 @@ class _Pool:
         return list(message["ladders"])
 
     def evaluate(self, rungs: Iterable[Rung]) -> Generator[SearchProgress, None, None]:
-        """Simulate the rungs that are not known yet."""
+        """Simulate the rungs whose results are not known yet."""
         new = [rung for rung in dict.fromkeys(rungs) if rung not in self.known]
         self._planned += len(new)
         found = yield from self._collect(new, whole=False)
@@ -358,7 +358,7 @@ class _Pool:
 
 
 class _Worker:
-    """A process that takes one run at a time."""
+    """Process that simulates one run at a time."""
 
     def __init__(self, options: TrialOptions) -> None:
         self.child = Child("contact_viewer.compare.trials", options.as_message())
@@ -374,7 +374,7 @@ class _Worker:
         self.child.link.send({"changes": [str(change) for change in rung], "whole": whole}, wait=True)
 
     def receive(self, patience: float) -> Message | None:
-        """Return the result, `error`, or `ended`; None while there is none."""
+        """Return the next message: a result, `error`, or `ended`; None if there is none yet."""
         link = self.child.link
         for message in link.receive():
             if "ready" in message:

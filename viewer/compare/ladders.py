@@ -1,4 +1,4 @@
-"""Lists values of a parameter to try, from the present one on, for a search of the smallest change that helps."""
+"""Lists values of parameters to try, from the present value on, in the search for the smallest change that helps."""
 
 import math
 from collections.abc import Callable, Collection, Iterable, Sequence
@@ -14,13 +14,13 @@ from ..mjmodel.types import MjModel
 from .unwanted import Kind
 
 Rung = tuple[ModelChange, ...]
-"""Changes to one value of a parameter, for all geoms and pairs that have it."""
+"""Changes that set one value of a parameter for all geoms and pairs that have it."""
 Pairs = Collection[tuple[int, int]]
 SUGGESTED = ("friction", "cone", "impratio", "solref", "timestep", "noslip_iterations")
-"""Parameters that are varied if none are given."""
+"""Parameters that are varied if the user names none."""
 _UP, _DOWN = (1.25, 1.5, 2.0, 3.0, 5.0, 8.0, 12.0, 20.0), (0.8, 0.65, 0.5, 0.33, 0.2, 0.1)
 _ROUGHEST = 3.0
-"""Largest sliding friction that is tried: beyond, pyramids let things sink."""
+"""Largest sliding friction that is tried; with more, bodies sink with pyramidal cones."""
 _RUNGS: dict[str, tuple[float, ...]] = {
     "impratio": (3.0, 10.0, 30.0, 100.0, 300.0, 1000.0),
     "noslip_iterations": (1.0, 2.0, 3.0, 5.0, 10.0, 20.0),
@@ -30,36 +30,36 @@ _RUNGS: dict[str, tuple[float, ...]] = {
 }
 """Values to try for each quantity, if they are above the present one."""
 _STEPS = (1.25, 2.0, 2.5, 4.0, 5.0, 8.0, 10.0)
-"""Divisors of the time step."""
+"""Numbers by which the time step is divided."""
 _SOLIMP = ((0.95, 0.99), (0.99, 0.995), (0.99, 0.999))
 _COUNT = 6
-"""Values between bounds that a user gives."""
+"""Number of values that are tried between the bounds that a user gives."""
 _MOST = 12
-"""Geoms that are changed one by one; of more all geoms are."""
+"""Largest number of geoms that are changed one by one; more geoms are changed together."""
 _SMALLEST_STEPS = 2.0
 """Smallest time constant of `solref` that MuJoCo uses, in time steps."""
 
 
 @dataclass(frozen=True)
 class Ladder:
-    """Ladder of values of one parameter, each farther from the present value than the one before."""
+    """Values of one parameter to try, each farther from the present value than the one before."""
 
     key: str
     """Parameter, such as `friction` or `impratio`."""
     rungs: tuple[Rung, ...]
     now: Rung = ()
-    """Present values, if values between two rungs can be tried; else empty."""
+    """Present values; empty if values between two rungs cannot be tried."""
 
 
 def make_ladders(model: MjModel, pairs: Pairs, kinds: Collection[Kind], wanted: Sequence[str] = ()) -> list[Ladder]:
-    """Return the values to try.
+    """Return the ladders of values to try.
 
     Args:
         model: The scene.
-        pairs: Geoms that press each other where something is watched.
-        kinds: What must not happen.
+        pairs: Pairs of geoms that press on each other in watched contacts.
+        kinds: Kinds of the unwanted conditions.
         wanted: Parameters as a user gives them: `friction`, `friction:box`, `solref`, `impratio`, `gain:servo`; with
-            bounds, `friction:box=0.5:2`, or one value, `cone=elliptic`. Without any, those in SUGGESTED.
+            bounds, `friction:box=0.5:2`, or one value, `cone=elliptic`. If empty, those in SUGGESTED.
 
     Raises:
         SceneError: The scene lacks a parameter, or there is nothing to try.
@@ -94,7 +94,7 @@ def _ladders(model: MjModel, pairs: Pairs, kinds: Collection[Kind], text: str) -
 
 
 def _between(model: MjModel, key: str, ends: Sequence[ModelChange]) -> Ladder:
-    """Return values between bounds, the nearest to the present one first."""
+    """Return a ladder of values between bounds, the nearest to the present value first."""
     quantity, name = ends[0].quantity, ends[0].name
     if len(ends) == 1:
         return Ladder(key, ((ends[0],),))
@@ -118,7 +118,7 @@ def round_number(value: float) -> float:
 
 
 def middle(before: Rung, after: Rung) -> Rung | None:
-    """Return a rung between two of one ladder, with round numbers; None if there is none."""
+    """Return a rung with round numbers between two rungs of a ladder; None if there is none."""
     changes = []
     for one, other in zip(before, after, strict=True):
         values = [
@@ -187,7 +187,7 @@ def _scaled(key: str, now: Sequence[ModelChange], changes: Iterable[Callable[[Va
 
 
 def _solrefs(model: MjModel, now: Values) -> list[list[Callable[[Values], Values]]]:
-    """Return ways to change `solref`: more damping, stiffer, softer."""
+    """Return three ways to change `solref`, each with steps of growing size: more damping, stiffer, softer."""
     time, ratio = now
     if time <= 0:
         # Stiffness and damping, negative: K and B themselves.
@@ -207,7 +207,7 @@ def _solrefs(model: MjModel, now: Values) -> list[list[Callable[[Values], Values
 
 
 def _owners(model: MjModel, pairs: Pairs, quantity: str) -> list[str]:
-    """Return the geoms and named <pair>s that decide a quantity of the contacts of some pairs."""
+    """Return the geoms and named <pair>s that determine a quantity in the contacts of some pairs of geoms."""
     sides = np.array(sorted(pairs), int).reshape(-1, 2)
     if not len(sides):
         return []
@@ -235,7 +235,7 @@ def _owners(model: MjModel, pairs: Pairs, quantity: str) -> list[str]:
 
 
 def _start(model: MjModel, pairs: Pairs, quantity: str, name: str) -> ModelChange:
-    """Return the value at which a ladder begins: that of the geom or pair; for friction the smallest in effect."""
+    """Return the value at which a ladder begins: that of the geom or pair; for friction the smallest one in effect."""
     size = {"friction": 1, "solref": 2, "solimp": 2}.get(quantity, 1)
     change = ModelChange(quantity, name, (0.0,) * size).now(model)
     geoms, _ = change.places(model)

@@ -1,4 +1,4 @@
-"""Find the first link of the chain that leads to contact forces in which two steps differ."""
+"""Finds the first link of the chain from state to contact forces in which two steps differ."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -27,9 +27,9 @@ class Link(StrEnum):
     PARAMETERS = "mixed parameters"
     FORCE = "solved force"
     READING = "sensor"
-    """Contacts and their forces are the same, but not the sensor's reading of them."""
+    """Contacts and their forces are the same, but the sensor's reading of them differs."""
     MOTION = "motion"
-    """Contacts and their forces are the same, and the state after the step is not."""
+    """Contacts and their forces are the same, but the state after the step differs."""
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class Divergence:
 
     step: int
     time: float
-    """Simulated time after the step [s], in the first run."""
+    """Simulated time after the step in the first run [s]."""
     link: Link
     text: str
     """Description of the difference, with both values."""
@@ -54,8 +54,8 @@ class Judge:
         tolerance: float = 0.0,
         any_order: bool = False,
     ) -> None:
-        """`tolerance`: relative to values beyond 1, else absolute; 0 for bit for bit. `any_order`: True to let the
-        contacts of one pair have another order in the list."""
+        """Prepare a comparison. `tolerance`: relative for values above 1, else absolute; 0 for equality bit for bit.
+        `any_order`: True to accept another order of one pair's contacts in the list."""
         self._any_order = any_order
         self._tolerance = tolerance
         self._geoms = list(a["geom"]["names"])
@@ -115,7 +115,7 @@ class Judge:
         return None if where is None else (Link.READING, _text(f"{name}[{where}]", a[where], b[where]))
 
     def sensors(self, a: Values, b: Values, names: list[str]) -> tuple[Link, str] | None:
-        """Return the difference between the readings of sensors, (sensors, WIDTH), if the contact lists are not
+        """Return the difference between readings of sensors, (sensors, WIDTH), for runs whose contact lists are not
         known."""
         for link, column, what in (
             (Link.POINTS, slice(FOUND, FOUND + 1), "contacts"),
@@ -153,7 +153,7 @@ class Judge:
         return None
 
     def _sorted(self, contacts: dict[str, Values], ids: Values | None) -> dict[str, Values]:
-        """Return contacts in the order of their pairs, those of one pair as they were."""
+        """Return contacts sorted by their pairs of geoms; contacts of one pair keep their order."""
         geoms = np.asarray(contacts["geom"], np.int64).reshape(-1, 2)
         key = geoms if ids is None else ids[geoms]
         if (flex := contacts.get("flex")) is not None:
@@ -166,7 +166,7 @@ class Judge:
         return found | {"key": key[order], "normal": normals}
 
     def _largest(self, a: Values, b: Values) -> int | None:
-        """Return the flat place of the largest difference that counts; None if none does."""
+        """Return the flat index of the largest difference beyond the tolerance; None if there is none."""
         differs = self.differs(a, b)
         if not differs.any():
             return None
@@ -180,7 +180,8 @@ class Judge:
 
 
 def _nearest_rows(first: dict[str, Values], second: dict[str, Values]) -> NDArray[np.intp]:
-    """Return for each contact of a sorted list the nearest row of another one for the same pair; each row once."""
+    """Return for each contact of a sorted list the nearest row of the same pair in another sorted list; each row
+    once."""
     order = np.arange(len(first["key"]))
     starts = np.flatnonzero(np.append(True, (first["key"][1:] != first["key"][:-1]).any(axis=1)))
     for start, stop in zip(starts, np.append(starts[1:], len(order)), strict=True):
@@ -194,7 +195,8 @@ def _nearest_rows(first: dict[str, Values], second: dict[str, Values]) -> NDArra
 
 
 def _common(a: dict[str, Any], b: dict[str, Any], part: str) -> tuple[Values, Values] | None:
-    """Return the places of a part of the state that both have, by the names of joints; None if all are the same."""
+    """Return the indices in a part of the state, such as qpos, that both scenes have, matched by the names of joints;
+    None if all are the same."""
     if a["names"] == b["names"] and np.array_equal(a[part], b[part]):
         return None
     spans = [dict(zip(each["names"], _spans(each, part), strict=True)) for each in (a, b)]
@@ -213,7 +215,7 @@ def _width(span: tuple[int, int]) -> int:
 
 
 def _joint_names(joints: dict[str, Any], part: str) -> dict[int, str]:
-    """Return the joint of each place of a part of the state."""
+    """Return the name of the joint at each index of a part of the state."""
     spans = zip(joints["names"], _spans(joints, part), strict=True)
     return {place: name for name, span in spans for place in range(*span)}
 

@@ -1,4 +1,4 @@
-"""Compares the sensors of a run with measured data: aligns clocks, says how well they agree, fits touch devices."""
+"""Compares the sensors of a run with measured data: aligns clocks, computes agreement, and fits touch devices."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from ..session.history import History
 from ..session.session import Session
 
 _CHUNK = 200
-"""Steps between two chances to stop."""
+"""Number of steps after which the caller can stop."""
 GROUP = "measured"
 """Group of the channels of measured data."""
 
@@ -26,9 +26,9 @@ class Measured:
     alignment: Alignment
     agreements: tuple[tuple[SensorMapping, Agreement], ...]
     swap: tuple[tuple[str, str], ...]
-    """Sensors with the column that fits them clearly better than the given one."""
+    """Sensors for which another column fits clearly better than the given one, with that column."""
     correlations: tuple[float, float]
-    """Mean correlation as mapped, and with the better columns."""
+    """Mean correlation with the given columns, and with the better columns."""
 
     def to_json(self) -> dict[str, Any]:
         """Return the result as a JSON object."""
@@ -51,7 +51,7 @@ class Measured:
 
 
 def take_steps(session: Session, seconds: float) -> Iterator[int]:
-    """Take the steps of a run up to a simulated time [s], or to the end of a log; yields their number so far."""
+    """Step a run up to a simulated time [s], or to the end of a log; yield the number of steps so far."""
     history, count = session.history, 0
     assert history is not None
     total = round(seconds / session.engine.timestep)
@@ -65,13 +65,13 @@ def take_steps(session: Session, seconds: float) -> Iterator[int]:
 
 
 def read_curves(history: History) -> None:
-    """Compute the curves of all steps that a history has."""
+    """Compute the curves of all steps in a history."""
     while not history.curves.update():
         pass
 
 
 def simulated_curve(history: History, mapping: SensorMapping) -> Curve:
-    """Return the readings of a mapping's sensor in all steps of a history whose curves were read."""
+    """Return the readings of a mapping's sensor in all steps of a history, after `read_curves`."""
     curves = history.curves
     steps = np.arange(max(history.first, curves.first), curves.stop)
     values = curves.values(mapping.sensor, mapping.signal, int(steps[0]), int(steps[-1]) + 1)
@@ -90,10 +90,10 @@ def compare_measured(
     """Compare the sensors of a run with measured columns.
 
     Args:
-        history: The run's steps, whose curves were read.
+        history: Steps of the run, after `read_curves`.
         mappings: Which column belongs to which sensor.
         columns: Measured curves by the names of columns.
-        shift: Simulated time at the measured time 0 [s], where it is known; else clocks are aligned by the curves.
+        shift: Simulated time at the measured time 0 [s]; None to align the clocks by the curves.
 
     Raises:
         SceneError: The curves cannot be aligned.

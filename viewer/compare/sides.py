@@ -1,4 +1,4 @@
-"""The two runs of a comparison: their scenes, and the values of each step."""
+"""Reads the two runs of a comparison: their scenes, and the values of each step."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -31,12 +31,12 @@ class SideSensor:
 
 @dataclass
 class StepFacts:
-    """Values of one step that are compared."""
+    """Values of one step for the comparison."""
 
     time: float
     """Simulated time after the step [s]."""
     values: dict[str, Values]
-    """State after the step and inputs of it, by their names in mjData, (n,) each."""
+    """State after the step and inputs of the step, by their names in mjData, (n,) each."""
     sensors: Values
     """Sensor readings, (sensors, WIDTH)."""
     contacts: dict[str, Values] | None = None
@@ -49,7 +49,7 @@ class Side(Protocol):
     """Run of a comparison, to be read step by step."""
 
     label: str
-    """The run, for users."""
+    """Name of the run for users."""
     engine: str
     """Name and version of the engine."""
     timestep: float
@@ -58,7 +58,7 @@ class Side(Protocol):
     """Attributes of the scene, as `worker.read_scene` returns them."""
     sensors: list[SideSensor]
     unread: dict[str, str]
-    """Sensors of the scene that the engine does not read, and why."""
+    """Reasons why the engine does not read some of the scene's sensors, by the sensor's name."""
     has_contacts: bool
     """True if the contact list of each step is known."""
     ignored: tuple[str, ...]
@@ -76,7 +76,7 @@ class Side(Protocol):
         ...
 
     def read(self, with_contacts: bool) -> StepFacts:
-        """Return the values of the step that the run is at."""
+        """Return the values of the present step of the run."""
         ...
 
     def close(self) -> None:
@@ -86,15 +86,15 @@ class Side(Protocol):
 
 @dataclass
 class SimulationSide:
-    """Side whose run this process steps or re-simulates: the environment that a simulation shows."""
+    """Side whose run is stepped or re-simulated in this process; it reads the environment that the simulation shows."""
 
     simulation: Simulation
     label: str
     only: tuple[str, ...] = ()
-    """Names of the sensors to read; all without."""
+    """Names of the sensors to read; all if empty."""
     ending: str = ""
     _totals: dict[str, Values] = field(default_factory=dict)
-    """Net force of all contacts of a sensor in the last step in which it was known [N]."""
+    """Last known net force of all contacts of each sensor [N], world, by the sensor's name."""
 
     def __post_init__(self) -> None:
         shown = self.simulation.shown
@@ -159,7 +159,7 @@ class SimulationSide:
 
 
 def decoded(batch: ContactBatch, reduce: Reduce) -> Values:
-    """Return the readings from the contacts of some sensors, (sensors, WIDTH), without contacts that have no slot."""
+    """Return the readings of some sensors from their slots, (sensors, WIDTH); contacts without a slot are left out."""
     reading = np.full((*batch.found.shape, WIDTH), np.nan)
     reading[..., FOUND] = batch.found
     if (pressed := batch.force_magnitude(reduce)) is not None:
@@ -170,7 +170,7 @@ def decoded(batch: ContactBatch, reduce: Reduce) -> Values:
 
 
 class _Values(dict[str, Values]):
-    """State and inputs of a step, read when the first is asked for."""
+    """State and inputs of a step, which are read at the first access."""
 
     def __init__(self, read: Callable[[], dict[str, Values]]) -> None:
         super().__init__()
@@ -183,10 +183,10 @@ class _Values(dict[str, Values]):
 
 @dataclass
 class HistorySide(SimulationSide):
-    """Side with the steps in the history of a run: advance and read inside `visiting`."""
+    """Side with the steps in the history of a run; call `advance` and `read` inside `visiting`."""
 
     lag: float = 0.0
-    """Simulated time of this run when the other one is at 0 [s]."""
+    """Simulated time of this run at which the other run is at 0 [s]."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -201,7 +201,8 @@ class HistorySide(SimulationSide):
 
     @property
     def is_stale(self) -> bool:
-        """True if the history no longer has the step that was read last: it was reset, or goes on in another way."""
+        """True if the history no longer has the step that was read last, because it was reset or continues
+        differently."""
         history = self._history
         return self._step > history.last or (self._step >= history.first and history.time(self._step) != self._time)
 

@@ -1,4 +1,4 @@
-"""Takes a run again and again with changed values, in a process of its own: `search_cures` tells which to try."""
+"""Simulates a run repeatedly with changed values, in a separate process; `search_cures` chooses the values."""
 
 import copy
 import os
@@ -25,7 +25,8 @@ from .ladders import Rung, make_ladders
 from .unwanted import Measure, read_unwanted
 
 _CHUNK, _FINE = 100, 20
-"""Steps between two checks for the conditions; and in the run without a change until one occurs."""
+"""Number of steps between two checks of the conditions; the second, for the run without a change until a condition
+occurs."""
 _BUDGET = 2**30
 """Memory for the history of a recorded run [bytes]."""
 
@@ -39,9 +40,9 @@ class TrialOptions:
     avoid: tuple[str, ...]
     """Texts for `read_unwanted`: things that must not happen."""
     vary: tuple[str, ...] = ()
-    """Parameters to vary, as `make_ladders` takes them; without any, the suggested ones."""
+    """Parameters to vary, as `make_ladders` takes them; if empty, the suggested ones."""
     duration: float | None = None
-    """Simulated time [s]; without one 5, or all of a saved run or log."""
+    """Simulated time [s]; if None, 5 s, or all of a saved run or log."""
     start: float = 0.0
     """Simulated time before which nothing is judged [s]."""
     key: str | None = None
@@ -67,7 +68,8 @@ USUAL_SECONDS = 5.0
 
 
 def change_start(controller: Controller, changes: Sequence[ModelChange], failures: list[SceneError]) -> None:
-    """Let a controller change a model after varying it; changes that are not possible are added to `failures`."""
+    """Make a controller change the model after its own variation; changes that are not possible are added to
+    `failures`."""
     vary = controller.vary
 
     def change(model: MjModel, random: Any) -> None:
@@ -86,7 +88,7 @@ class Trials:
     """Run of a scene, a log or a saved run, to be simulated with changed values."""
 
     def __init__(self, options: TrialOptions) -> None:
-        """Raises SceneError."""
+        """Prepare the run. Raises SceneError."""
         self.options = options
         self.unwanted = [read_unwanted(text) for text in options.avoid]
         self._path = find_scene(options.scene)
@@ -124,17 +126,17 @@ class Trials:
         return base
 
     def run(self, changes: Sequence[ModelChange], link: Link | None = None, whole: bool = False) -> Message:
-        """Take the run with changed values.
+        """Simulate the run with changed values.
 
         Args:
-            changes: What differs.
-            link: To the process that waits for the result; where that has ended, this one ends too.
-            whole: False to end it as soon as something unwanted happens.
+            changes: Changed values.
+            link: Link to the process that waits for the result; if that process has ended, this one ends too.
+            whole: False to end the run as soon as an unwanted condition occurs.
 
         Returns:
-            `values` of what is unwanted, in SI units; `iterations` of the solver and `steps` for a simulated second;
-            `pairs` that touched and `presence`, see `Measure`, until something unwanted happened; `trouble`, why the
-            run ended early, empty if it did not.
+            `values` of the conditions, in SI units; `iterations` of the solver and `steps` per simulated second;
+            `pairs` that touched and `presence`, see `Measure`, until a condition occurred; `trouble`, the reason why
+            the run ended early, empty if it did not.
         """
         file: ControllerFile | None = None
         try:
@@ -204,7 +206,7 @@ class Trials:
 
 
 def work(link: Link, message: Message) -> None:
-    """Take runs, one after the other, as asked for by messages, until the link is closed."""
+    """Simulate runs, one after the other, as messages request them, until the link is closed."""
     # Controllers print, and the result of the command is on the standard output.
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, 1)

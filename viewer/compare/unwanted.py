@@ -1,4 +1,5 @@
-"""Measure in a run the conditions that must not occur: slip, creep, lost contact, large forces, falling, divergence."""
+"""Measures the conditions that must not occur in a run: slip, creep, lost contact, large forces, falling,
+divergence."""
 
 import math
 import re
@@ -20,21 +21,22 @@ from ..mjmodel.types import MjData, MjModel
 
 Values = NDArray[np.float64]
 _SAMPLE = 0.005
-"""Time between two looks at how contacts move [s]."""
+"""Time between two samples of the motion of contacts [s]."""
 _APART = 0.1
-"""Time for which a pair may be open while its slip still counts on [s]: pyramidal cones throw sliding bodies up."""
+"""Longest time for which a pair may separate and its slip still adds up [s]: pyramidal cones throw sliding bodies
+up."""
 _OVERLAP = round(_APART / _SAMPLE)
 _WINDOW = 0.5
-"""Time over which creep is averaged [s], and for which a new contact may settle."""
+"""Time over which creep is averaged, and time that a new contact has to settle [s]."""
 _LEAST = 0.1
-"""Shortest contact whose mean speed counts as creep when it ends [s]."""
+"""Shortest duration of a contact that ended early whose mean speed counts as creep [s]."""
 
 
 class Kind(StrEnum):
     """Conditions that a sensor, geom or body can be watched for."""
 
     SLIP = "slip"
-    """Distance that touching surfaces slide along each other, by their poses [m]."""
+    """Distance that touching surfaces slide along each other [m], computed from the poses."""
     CREEP = "creep"
     """Slip speed of touching surfaces [m/s]: the mean over half a second, after another half to settle; or over all of
     a contact that ends sooner."""
@@ -43,9 +45,9 @@ class Kind(StrEnum):
     FORCE = "force"
     """Net contact force of a sensor, or of the strongest pair of a geom or body [N]."""
     DROP = "drop"
-    """Height of a body or geom, in the world [m]; it falls below a limit."""
+    """Height of a body or geom in the world [m]; it must not fall below a limit."""
     UNSTABLE = "unstable"
-    """The simulation diverges."""
+    """Divergence of the simulation."""
 
 
 _SECONDS = {"": 1.0, "s": 1.0, "ms": 1e-3}
@@ -69,7 +71,7 @@ class Unwanted:
     name: str
     """Contact sensor, geom, body, or pair of geoms; empty for `unstable`."""
     limit: float
-    """Value that must not be exceeded, or fallen below, in SI units."""
+    """Value that must not be exceeded; for `drop`, value below which the height must not fall; in SI units."""
 
     def __str__(self) -> str:
         if self.kind is Kind.UNSTABLE:
@@ -95,7 +97,7 @@ class Unwanted:
 
 
 def read_unwanted(text: str) -> Unwanted:
-    """Return what a text such as `slip:left_finger>1mm` describes. Raises SceneError."""
+    """Return the condition that a text such as `slip:left_finger>1mm` describes. Raises SceneError."""
     if text.strip() == Kind.UNSTABLE:
         return Unwanted(Kind.UNSTABLE, "", 0.5)
     word, _, rest = text.partition(":")
@@ -126,10 +128,11 @@ def read_unwanted(text: str) -> Unwanted:
 
 
 class Measure:
-    """Observer of a run with a value for each condition."""
+    """Observer of a run that measures a value for each condition."""
 
     def __init__(self, engine: Engine, unwanted: Sequence[Unwanted], start: float = 0.0) -> None:
-        """`start`: simulated time before which nothing is judged [s]. Raises SceneError for an unknown name."""
+        """Prepare a measurement. `start`: simulated time before which nothing is judged [s]. Raises SceneError for an
+        unknown name."""
         self.unwanted, self._start = list(unwanted), start
         self._model, self._timestep = engine.model, engine.timestep
         self._targets = [_Target(self._model, each) for each in unwanted]
@@ -141,17 +144,17 @@ class Measure:
         self._stride, self._skipped = max(1, round(_SAMPLE / engine.timestep)), 0
         self._times: list[float] = []
         self._lead = 0
-        """Number of samples that were decoded before, and are kept for the next ones."""
+        """Number of samples that were already decoded, and are kept because the next samples follow them."""
         self._values = [math.inf if each.kind is Kind.DROP else 0.0 for each in unwanted]
         self._since: list[float | None] = [None] * len(self.unwanted)
-        """Time since which a contact that was there is open [s]."""
+        """Time since which a contact that was there before has been open, for each condition [s]."""
         self.pairs: set[tuple[int, int]] = set()
-        """Geoms that pressed on each other, among those that are watched."""
+        """Pairs of geoms that pressed on each other in watched contacts."""
         self._pressed: dict[tuple[int, int], int] = {}
-        """Number of steps in which each pair of their bodies pressed on each other."""
+        """Number of steps in which two bodies pressed on each other, by the pair of bodies."""
         self._judged = 0
         self.iterations = self.steps = 0
-        """Iterations of the solver in all steps, of the slowest island of each; and number of steps."""
+        """Sum of the solver's iterations in all steps, in each of its slowest island; and number of steps."""
 
     def after_step(self, step: Step) -> None:
         data = step.contact_data
@@ -215,7 +218,7 @@ class Measure:
         }
 
     def happens(self) -> bool:
-        """Return whether anything unwanted has happened so far."""
+        """Return True if an unwanted condition has occurred so far."""
         return any(each.happens(value) for each, value in zip(self.unwanted, self.values(), strict=True))
 
     def fail(self) -> None:
@@ -233,7 +236,7 @@ class Measure:
 
 
 class _Target:
-    """Contacts that belong to a name, or the height of the object with it."""
+    """Contacts of a named sensor, geom, body or pair; for `drop`, the height of a named body or geom."""
 
     def __init__(self, model: MjModel, unwanted: Unwanted) -> None:
         self._model = model
@@ -261,7 +264,7 @@ class _Target:
             raise SceneError(f"{unwanted}: no {what} named {name!r}{did_you_mean(name, [*sensors, *bodies, *geoms])}")
 
     def height(self, data: MjData) -> float:
-        """Return the height of the body or geom [m]."""
+        """Return the height of the body or geom in the world [m]."""
         place = data.xpos[self._body] if self._geom is None else data.geom_xpos[self._geom]
         return float(place[2])
 
@@ -276,7 +279,7 @@ class _Target:
         return found, ~in_order[found]
 
     def force(self, data: MjData, contacts: NDArray[np.intp], flipped: NDArray[np.bool_], forces: Values) -> float:
-        """Return the force on the target [N]."""
+        """Return the net contact force of a sensor, or of the strongest pair of a geom or body [N]."""
         world = np.einsum("kij,ki->kj", data.contact.frame[contacts].reshape(-1, 3, 3), forces[:, :3])
         world[flipped] *= -1
         if self._matcher is not None:
@@ -293,17 +296,17 @@ class _Target:
 
 
 class _Ways:
-    """Distances and speeds at which surfaces of a target have slid."""
+    """Slip distance [m] and creep speed [m/s] of the surfaces of a target."""
 
     def __init__(self, model: MjModel, target: _Target) -> None:
         self.slip, self.creep = 0.0, math.nan
         self._target, self._geoms = target, model.ngeom
         self._known: dict[int, bool] = {}
         self._tracks: dict[int, tuple[list[float], list[Values]]] = {}
-        """Times and ways since the contact began, of each pair."""
+        """Times [s] and accumulated slip [m] since the contact began, by the key of the pair."""
 
     def add(self, samples: PairSamples | None, times: Values, lead: int) -> None:
-        """Add samples, with their times; the first `lead` were added before."""
+        """Add samples with their times [s]; the first `lead` samples were added before."""
         if samples is not None:
             self._add(samples, times, lead)
         for key, (seen, _) in self._tracks.items():
@@ -337,7 +340,8 @@ class _Ways:
             self._count(float(np.linalg.norm(track[-1] - track[place])) / (time - times[place]))
 
     def _finish(self, key: int) -> None:
-        """End a contact. A contact that was too short to settle was too fast for that, or is too short to judge."""
+        """End a contact. If it ended before it could settle, its mean speed counts as creep, unless it was too short to
+        judge."""
         times, track = self._tracks[key]
         if times and _LEAST <= times[-1] - times[0] < 2 * _WINDOW:
             self._count(float(np.linalg.norm(track[-1])) / (times[-1] - times[0]))

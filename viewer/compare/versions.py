@@ -1,4 +1,5 @@
-"""Steps a scene with other releases of MuJoCo, each in an environment of its own, and finds the first that differs."""
+"""Steps a scene with other releases of MuJoCo, each in its own environment, and finds the first release that
+differs."""
 
 import atexit
 import importlib.metadata
@@ -36,18 +37,18 @@ from .sides import FOUND, NET, PRESSED, TOTAL, WIDTH, SideSensor, SimulationSide
 Values = NDArray[Any]
 Version = tuple[int, ...]
 _SILENCE = 120.0
-"""Longest time that a process of another version may take for a step, or to compile [s]."""
+"""Longest time that a process of another version may take for a step or for compiling [s]."""
 _INSTALL_SECONDS = 900.0
 _STALE = 3600.0
-"""Age at which a folder of an installation that was cut short is removed [s]."""
+"""Age at which the folder of an interrupted installation is removed [s]."""
 _MOST_BYTES = 2**29
-"""Memory that recorded steps may take."""
+"""Largest memory for recorded steps [bytes]."""
 TOLERANCE = 1e-6
 """Largest difference between releases that is ignored: their compilers round differently."""
 
 
 def read_version(text: str) -> Version:
-    """Return the numbers of a release, such as `3.11.0`. Raises SceneError."""
+    """Return the numbers of a release from a text such as `3.11.0`. Raises SceneError."""
     if not re.fullmatch(r"\d+(\.\d+){1,2}", text):
         raise SceneError(f"{text!r} is no release of MuJoCo, such as 3.11.0")
     numbers = tuple(int(part) for part in text.split("."))
@@ -55,7 +56,7 @@ def read_version(text: str) -> Version:
 
 
 def version_text(version: Version) -> str:
-    """Return a release as it is written: `3.11.0`."""
+    """Return a release as text, such as `3.11.0`."""
     return ".".join(map(str, version))
 
 
@@ -79,7 +80,7 @@ def releases(low: Version, high: Version) -> list[Version]:
 def library(version: Version) -> str:
     """Return the search path of a release of MuJoCo and its numpy; install it if necessary.
 
-    Raises SceneError where that cannot be.
+    Raises SceneError if that fails.
     """
     if version_text(version) == importlib.metadata.version("mujoco"):
         return os.pathsep.join(entry for entry in sys.path if entry)
@@ -115,7 +116,7 @@ _QUIET = ("--disable-pip-version-check", "--no-input", "--retries", "1", "--time
 
 
 class _pip:
-    """A command that runs pip: of this Python, or of an environment made for it and removed afterwards."""
+    """Command that runs pip: that of this Python, or of an environment that is made for it and removed afterwards."""
 
     def __enter__(self) -> list[str]:
         self._folder: str | None = None
@@ -195,7 +196,7 @@ class Recorded:
 
 
 def record_steps(simulation: Simulation, seconds: float) -> Recorded:
-    """Take steps of a run for some simulated time [s], and return them; fewer where it ends. Raises SceneError."""
+    """Step a run for a simulated time [s], and return the steps; fewer if the run ends early. Raises SceneError."""
     data, rows = simulation.shown.data, dict[str, list[Values]]()
     names = [name for name in (*worker.START, *worker.HELD) if hasattr(data, name)]
     steps = max(1, round(seconds / simulation.shown.timestep))
@@ -240,7 +241,8 @@ def _scene_text(path: Path | None) -> Path:
 
 
 def changed_values(before: Any, after: Any) -> dict[str, Values]:
-    """Return the differences between two models of one scene, by names in mjModel; of options as `opt.name`."""
+    """Return the values of a changed model that differ from those before, by names in mjModel; of options as
+    `opt.name`."""
     found: dict[str, Values] = {}
     for prefix, first, second in (("", before, after), ("opt.", before.opt, after.opt)):
         for name in dir(second):
@@ -254,10 +256,11 @@ def changed_values(before: Any, after: Any) -> dict[str, Values]:
 
 
 class VersionProcess:
-    """A process in which a release of MuJoCo takes recorded steps."""
+    """Process in which a release of MuJoCo takes recorded steps."""
 
     def __init__(self, version: Version, recorded: Recorded, each: bool) -> None:
-        """`each`: True to start every step from its recorded state, False from the one before. Raises SceneError."""
+        """Start the process. `each`: True to start every step from its recorded state, False to continue from the step
+        before. Raises SceneError."""
         self.version = version
         environment = {key: value for key, value in os.environ.items() if not key.startswith("PYTHON")}
         environment |= {"PYTHONPATH": library(version), "MUJOCO_GL": "disable", "OPENBLAS_NUM_THREADS": "1"}
@@ -292,7 +295,7 @@ class VersionProcess:
         """Attributes of the scene, as `worker.read_scene` returns them."""
         self.timestep = float(begun["timestep"])
         self.sensors: dict[str, Values] = begun["sensors"]
-        """Start and length of each sensor's array, by its name."""
+        """Start and length of each sensor's array in sensordata, by the sensor's name."""
         self.is_installed = begun["version"] == version_text(version)
 
     def receive(self) -> dict[str, Any]:
@@ -310,7 +313,7 @@ class VersionProcess:
         return found
 
     def close(self) -> None:
-        """End the process. Safe twice."""
+        """End the process. Safe to call twice."""
         if self._process.poll() is None:
             self._process.kill()
         self._process.wait()
@@ -319,7 +322,7 @@ class VersionProcess:
 
 
 class VersionSide:
-    """A run of another release, from the start of a run of this process and with its inputs."""
+    """Run of another release, with the start and the inputs of a run of this process."""
 
     has_contacts = True
     ignored: tuple[str, ...] = ()
@@ -377,7 +380,7 @@ class VersionSide:
 
 
 def _reading(contacts: Mapping[str, Values], sides: tuple[Values, Values], reduce: Reduce, slots: int) -> Values:
-    """Return a sensor's readings of a contact list, (WIDTH,)."""
+    """Return the readings of a sensor from a contact list, (WIDTH,)."""
     geoms, reading = contacts["geom"], np.zeros(WIDTH)
     first, second = sides
     in_order = first[geoms[:, 0]] & second[geoms[:, 1]]
@@ -400,18 +403,18 @@ def _reading(contacts: Mapping[str, Values], sides: tuple[Values, Values], reduc
 
 @dataclass(frozen=True)
 class VersionTrial:
-    """A release that was set beside the first one."""
+    """Comparison of a release with the first one."""
 
     version: Version
     found: Divergence | None
-    """The first difference, and its link of the chain; None if there is none."""
+    """First difference, with its link of the chain; None if there is none."""
     trouble: str = ""
-    """The reason for which it could not take the steps; empty if it could."""
+    """Reason why the release could not take the steps; empty if it could."""
 
 
 @dataclass
 class Bisection:
-    """The outcome of a search for the first release that differs."""
+    """Outcome of a search for the first release that differs."""
 
     low: Version
     high: Version
@@ -431,13 +434,13 @@ def bisect(
 ) -> Iterator[str | Bisection]:
     """Find the first release that differs from the first of `versions`; yield progress as text, then the result.
 
-    Every release takes each step from the same recorded state, so that what differs is found in the step in which it
+    Every release takes each step from the same recorded state, so that a difference is found in the step in which it
     arises, and small differences do not grow from step to step.
 
     Args:
         recorded: Steps, see `record_steps`.
         versions: Releases, ascending, two or more.
-        until: `contacts`, `state` (that after a step), or `sensor:NAME`.
+        until: Values that are compared: `contacts`, `state` (after a step), or `sensor:NAME`.
         tolerance: See `Judge`.
 
     Raises:
@@ -475,7 +478,8 @@ def bisect(
 
 
 def _differs(low: Version, version: Version, recorded: Recorded, until: str, tolerance: float) -> Divergence | None:
-    """Return the first step in which two releases differ. Raises SceneError where one cannot take the steps."""
+    """Return the first difference between two releases; None if there is none. Raises SceneError if one cannot take the
+    steps."""
     processes: list[VersionProcess] = []
     try:
         for release in (low, version):

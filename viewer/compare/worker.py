@@ -1,5 +1,5 @@
-"""Reads a scene and its steps as plain arrays. Imports nothing of this package: as a script it runs with the MuJoCo of
-another environment, takes the steps it is asked for, and sends what it reads."""
+"""Reads a scene and its steps as plain arrays. Imports nothing of this package: it runs as a script with the MuJoCo of
+another environment, takes the requested steps, and sends their arrays."""
 
 import sys
 from multiprocessing.connection import Connection
@@ -16,7 +16,7 @@ ATTRIBUTES = {
     "body": ["mass"],
     "sensor": ["objtype", "objid", "reftype", "refid", "intprm"],
 }
-"""Attributes of a model that decide about contacts, by the kind of object."""
+"""Attributes of a model that affect contacts, by the kind of object."""
 OPTIONS = [
     "timestep",
     "gravity",
@@ -43,7 +43,7 @@ CONTACT = ("geom", "flex", "pos", "frame", "dist", "friction", "solref", "solimp
 """Attributes of each contact that are compared, beside its force."""
 STATE, INPUTS = ("qpos", "qvel", "act"), ("ctrl", "qfrc_applied", "xfrc_applied", "mocap_pos", "mocap_quat")
 START, HELD = ("time", *STATE, "qacc_warmstart"), (*INPUTS, "eq_active", "userdata")
-"""Names in mjData of the values that a step changes, and of those that it reads only."""
+"""Names in mjData of the values that a step changes, and of the values that it only reads."""
 
 
 def names_of(model: Any, kind: str) -> list[str]:
@@ -59,8 +59,7 @@ def names_of(model: Any, kind: str) -> list[str]:
 
 
 def read_scene(model: Any) -> dict[str, dict[str, Any]]:
-    """Return the attributes of a model that decide about contacts: by kind, arrays by attribute, and a list of
-    names."""
+    """Return the attributes of a model that affect contacts: by kind, arrays by attribute, and a list of names."""
     options = {name: np.array(getattr(model.opt, name)) for name in OPTIONS if hasattr(model.opt, name)}
     scene: dict[str, dict[str, Any]] = {"option": options}
     for kind, attributes in ATTRIBUTES.items():
@@ -95,7 +94,7 @@ def pack(value: Any) -> Any:
 
 
 def unpack(value: Any) -> Any:
-    """Return the value that was packed."""
+    """Return a value from the form that `pack` gave it."""
     if isinstance(value, dict):
         return {key: unpack(each) for key, each in value.items()}
     if isinstance(value, tuple) and value[:1] == ("array",):
@@ -104,7 +103,7 @@ def unpack(value: Any) -> Any:
 
 
 def main() -> None:
-    """Take the steps of one request with the MuJoCo that is found first, and send each step."""
+    """Take the steps of one request with the first MuJoCo on the search path, and send each step."""
     connection = Connection(int(sys.argv[1]))
     try:
         request = unpack(connection.recv())
@@ -151,7 +150,7 @@ def _take_steps(mujoco: Any, model: Any, data: Any, request: Any, connection: Co
 
 
 def _put(data: Any, rows: Any, step: int, names: Any) -> None:
-    """Write a row of some parts of a state; raises ValueError where a part has another size."""
+    """Write a row of some parts of a state; raise ValueError if a part has another size."""
     for name in names:
         if name not in rows:
             continue
@@ -163,7 +162,7 @@ def _put(data: Any, rows: Any, step: int, names: Any) -> None:
 
 
 def _change(mujoco: Any, model: Any, values: Any) -> None:
-    """Write values of a model that were changed after it was compiled."""
+    """Write the values of a model that were changed after it was compiled."""
     for name, value in values.items():
         holder, attribute = (model.opt, name[4:]) if name.startswith("opt.") else (model, name)
         if not hasattr(holder, attribute):
