@@ -1,1 +1,2 @@
-"""A user's own contact code against the truth: its inputs, the situations in which it is wrong, and specific causes."""
+"""Audits a user's contact code: compares it with the truth, and names its inputs, the situations in which it is wrong,
+and causes."""

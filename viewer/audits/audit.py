@@ -1,4 +1,5 @@
-"""Audits a user's function against the truth: situations, reads, causes and a report."""
+"""Audits a user's function: runs situations, compares the function with the truth, finds its inputs and causes, and
+reports."""
 
 import json
 import shlex
@@ -34,7 +35,7 @@ from .time_rules import TimeJudge
 from .truth import ANY, FLOOR, Targets, make_targets
 
 _TRIED = 4
-"""Number of control steps in which a term after `reset` and a new one are compared."""
+"""Number of control steps in which a term after `reset` is compared with a new one."""
 _CONTROLLED = 2.0
 """Simulated time of a run under a user's own controller [s]."""
 _JUDGES: Mapping[str, type[Judge]] = {
@@ -46,7 +47,7 @@ _JUDGES: Mapping[str, type[Judge]] = {
 }
 _MEMORY = 8 * 2**30
 _FINDINGS = 2
-"""Most findings of a report."""
+"""Largest number of findings in a report."""
 
 
 @dataclass(frozen=True)
@@ -67,11 +68,11 @@ class AuditReport:
     term: str
     """Name of the function or class."""
     understood: str
-    """Call of the term, and what it was compared with, in one line."""
+    """Call of the term, and the quantity that it was compared with, in one line."""
     role: str
     """Quantity that the term was compared with: contact, force, force-world, air-time or grasp."""
     of: tuple[str, ...]
-    """Targets, in the order of its outputs."""
+    """Targets, in the order of the term's outputs."""
     findings: tuple[AuditFinding, ...]
     """Disagreements, at most two; empty for a term that is right."""
     reads: tuple[str, ...]
@@ -79,11 +80,11 @@ class AuditReport:
     table: tuple[Row, ...]
     """Agreement of each output in each situation."""
     notes: tuple[str, ...] = ()
-    """Further remarks."""
+    """Further remarks for the user."""
     saved: tuple[str, ...] = ()
     """Commands that open a disagreement at its step."""
     seconds: float = 0.0
-    """Wall time."""
+    """Wall time of the audit [s]."""
     reads_by_output: tuple[tuple[str, ...], ...] = field(default=(), repr=False)
     """Named values on which each output depends."""
 
@@ -184,20 +185,20 @@ def audit(
             its `physics_step`, if it has one, is called after every physics step.
         model: A compiled model, which is left as it is, or a scene's file.
         role: `contact`, `force`, `force-world`, `air-time` or `grasp`. Default: by the name of the term and its value.
-        of: Bodies, geoms or contact sensors that its outputs are about, in their order: names, or a mapping from the
-            outputs' names. Fingers of a grasp. Default: the contact sensors or the feet, if as many as outputs.
-        against: What they touch: `floor` (all that never moves), `any`, or a name. The object of a grasp.
-        control_steps: Physics steps between two calls.
-        call: The call as an expression, such as `f(data.sensordata, 0.5)`, with `f`, `model`, `data`, `env`.
+        of: Bodies, geoms or contact sensors of the outputs, in the order of these: names, or a mapping from the
+            outputs' names. For a grasp, the fingers. Default: the contact sensors or feet, if as many as outputs.
+        against: Other side of the contacts: `floor` (geoms that never move), `any`, or a name. For a grasp, the object.
+        control_steps: Number of physics steps between two calls.
+        call: Expression that calls the term, such as `f(data.sensordata, 0.5)`, with `f`, `model`, `data`, `env`.
         lib: Library of the arrays: `numpy`, `torch` or `jax`. Default: by the names in the term's code.
-        log: A log of states of your own, or a saved run, in place of runs of ours.
-        control: `FILE.py[:NAME]` with a controller, whose run is added.
+        log: Your own log of states, or a saved run, in place of the built-in situations.
+        control: Controller `FILE.py[:NAME]`; runs under its control are added to the situations.
         save: Folder for saved runs of the disagreements.
         rel: Relative error that a force may have.
         limit: Wall time of all calls of the term [s].
 
     Returns:
-        The report; `ok` is true where nothing was found.
+        The report; `ok` is true if nothing was found.
 
     Raises:
         SceneError: The term, the model or an argument cannot be used: one line.
@@ -239,7 +240,7 @@ def audit(
 
 
 def read_of(text: str) -> Mapping[str, str] | list[str]:
-    """Return the targets of `left=left_foot,right=right_foot`, or of `left_foot,right_foot`."""
+    """Return the targets in a text such as `left=left_foot,right=right_foot` or `left_foot,right_foot`."""
     parts = [each.strip() for each in text.split(",") if each.strip()]
     if all("=" in each for each in parts):
         return dict(each.split("=", 1) for each in parts)
@@ -253,7 +254,7 @@ def _absolute(text: str) -> str:
 
 
 def as_model(model: MjModel | str | Path) -> MjModel:
-    """Return a compiled model, or that of a scene's file. Raises SceneError, one line."""
+    """Return a compiled model, or that of a scene's file. Raises SceneError with a message of one line."""
     if isinstance(model, MjModel):
         return model
     path = find_scene(model)
@@ -268,7 +269,7 @@ def as_model(model: MjModel | str | Path) -> MjModel:
 
 
 def _apart(term: str, model: MjModel | str | Path, options: Mapping[str, Any]) -> AuditReport:
-    """Audit in a separate process, which may crash or hang."""
+    """Audit in a separate process, because the term may crash or hang."""
     file, _, name = term.rpartition(":")
     if not file or not name.isidentifier():
         raise TermError(f"{term}: name the term as FILE.py:FUNCTION")
@@ -418,7 +419,8 @@ def _guess_role(name: str, value: np.ndarray[Any, Any], caller: Caller) -> str:
 
 
 def _find_targets(stage: Stage, role: str, of: Any, against: str | None, first: np.ndarray[Any, Any]) -> list[Targets]:
-    """Return the targets of a term, and others that it may mean if they are not given: other geoms, all contacts."""
+    """Return the targets of a term; if they are not given, also others that it may mean: other geoms, or all
+    contacts."""
     if role == "grasp":
         if of is None or against is None or against in (FLOOR, ANY):
             raise TermError(
@@ -462,7 +464,7 @@ def _situations(stage: Stage, role: str, targets: Targets, options: Mapping[str,
 
 
 def _reset_differs(caller: Caller, evidence: Evidence) -> bool:
-    """Return True if a term that was reset gives other values than a new one in the same states."""
+    """Return True if a term after `reset` gives other values than a new one in the same states."""
     if not caller._is_class or not hasattr(caller._target, "reset"):
         return False
     ordered = sorted(evidence.snapshots, key=lambda each: int(each.ncon))
@@ -507,7 +509,7 @@ def save_states(
     path: Path | None = None,
     channels: Sequence[Samples] = (),
 ) -> None:
-    """Save steps as a run that opens as a scene. Raises SceneError where it cannot be written.
+    """Save steps as a run that opens as a scene. Raises SceneError if it cannot be written.
 
     Args:
         file: The saved run.

@@ -12,11 +12,11 @@ from .truth import Mask, Values, sensor_side
 
 ROLES = ("contact", "force", "force-world", "air-time", "grasp")
 EXPLAINED = 0.01
-"""Share of steps of either kind in which a wrong signal may differ from a term that it explains."""
+"""Largest share of steps, of contact or of none, in which a wrong signal may differ from a term that it explains."""
 WRONG, WRONG_IN = 0.03, 0.2
-"""Share of clear steps that may be wrong: in all, and in one situation."""
+"""Largest share of clear steps that may be wrong: in all situations together, and in one situation."""
 FEW = 12
-"""Clear steps below which no share is computed."""
+"""Number of clear steps below which no share is computed."""
 CAUSES = {
     "column": "the wrong column of the sensor's array",
     "frame": "the wrong frame",
@@ -53,7 +53,7 @@ class AuditFinding:
     text: str
     """Description of the disagreement in one or two sentences, with numbers."""
     outputs: tuple[str, ...] = ()
-    """Targets that are concerned."""
+    """Names of the targets whose outputs disagree."""
     situation: str = ""
     """Situation that shows the disagreement best."""
     step: int = 0
@@ -71,17 +71,18 @@ class Row:
     situation: str
     output: str
     agreement: float
-    """Share of clear steps that are right; for forces, 1 minus the relative error."""
+    """Share of correct steps among those with clear contact or clearly without; for forces, 1 minus the relative
+    error."""
     missed: float
-    """Share of clear contact that is missed."""
+    """Share of steps with clear contact in which the term misses it."""
     false: float
-    """Share of clear absence of contact in which there is a value."""
+    """Share of steps clearly without contact in which the term reports a value."""
     delay: float
     """Time by which the term is late [s]."""
     chatter: int
-    """Changes of the term beyond those of the truth."""
+    """Number of changes of the term beyond those of the truth."""
     ratio: float
-    """Value by true value; NaN where there is none."""
+    """Ratio of the value to the true value; NaN if there is none."""
 
 
 @dataclass
@@ -95,7 +96,7 @@ class Judgement:
 
 @dataclass(frozen=True, eq=False)
 class Signal:
-    """A wrong quantity that may explain a term."""
+    """Wrong quantity that may explain the values of a term."""
 
     cause: str
     values: Values
@@ -105,7 +106,7 @@ class Signal:
 
 
 class Judge:
-    """Compares the values of a term with the truth of a role."""
+    """Judge that compares the values of a term with the truth of a role."""
 
     def __init__(
         self, evidence: Evidence, role: str, reads: Sequence[Read], reset_differs: bool, rel: float, given: bool
@@ -115,9 +116,9 @@ class Judge:
         self.truth = evidence.truth
         self.names = evidence.targets.names
         self.size = np.linalg.norm(self.truth["force"], axis=-1)
-        """Size of the force on each target [N], (n, targets)."""
+        """Magnitude of the force on each target [N], (n, targets)."""
         self.high = float(np.clip(0.1 * evidence.weight / len(self.names), 1.5, 20.0))
-        """Force from which contact is clear [N]."""
+        """Force above which contact is clear [N]."""
         self.shown: list[tuple[str, str, Values, Values]] = []
         """Curves for a user: target, unit, values of the term and the truth of each control step, (n,)."""
         self._start = evidence.starts()
@@ -125,7 +126,7 @@ class Judge:
 
     # ------------------------------------------------------------------------------------------------- helpers
     def shifted(self, values: Any, steps: int) -> Any:
-        """Return the values some control steps before; at the beginning of a situation, those of its first step."""
+        """Return the values of some control steps earlier; at the beginning of a situation, those of its first step."""
         index = np.arange(len(values)) - steps
         for block in self.e.blocks():
             index[block] = np.clip(index[block], block.start, block.stop - 1)
@@ -138,7 +139,8 @@ class Judge:
         return near
 
     def core(self, mask: Mask) -> Mask:
-        """Return the steps around which a mask holds too: a difference of one step there is not an error."""
+        """Return True for steps whose neighbours are in the mask too, because a difference of one step is not an
+        error."""
         width = 2 if self.e.every == 1 else 1
         result = mask.copy()
         for shift in range(1, width + 1):
@@ -158,7 +160,7 @@ class Judge:
         return self.e.situations[number], int(longest[len(longest) // 2] + 1) * self.e.every
 
     def reading(self, output: int | None = None) -> str:
-        """Return the names of the values that a term reads, for the text of a symptom."""
+        """Return a text that names the values that a term reads, for the message on a symptom."""
         names = [read.name for read in self.reads if output is None or output in read.outputs]
         if not names:
             return "it depends on no value that was tried"
@@ -169,7 +171,7 @@ class Judge:
         return [read for read in self.reads if output in read.outputs]
 
     def find(self, cause: str, text: str, outputs: Sequence[int], wrong: Mask) -> None:
-        """Add a finding."""
+        """Add a finding, at the situation and step that show it best."""
         situation, step = self.place(wrong)
         self.result.findings.append(
             AuditFinding(cause, text, tuple(self.names[each] for each in outputs), situation, step)
@@ -214,7 +216,7 @@ class Judge:
             yield Signal("body", pressed, f"the contact of {body}, not of {name}")
 
     def may_read(self, signal: Signal, k: int) -> bool:
-        """Return False if the values that a term reads show that it does not use a quantity as the force."""
+        """Return False if the values that a term reads show that it cannot use this quantity as the force."""
         names = [read.name for read in self.reads if k in read.outputs or 3 * k in read.outputs]
         if not names or signal.cause not in ("torque", "column"):
             return True
@@ -224,8 +226,8 @@ class Judge:
         return not any(part in name for name in names for part in right)
 
     def permutation(self, mapping: dict[int, int], wrong: Mask) -> bool:
-        """Add a finding on outputs that have the values of other targets; return False if they are not a
-        permutation."""
+        """Add a finding on outputs that have the values of other targets; return False if each output has its own
+        target."""
         moved = {k: j for k, j in mapping.items() if k != j}
         if not moved:
             return False
@@ -250,9 +252,9 @@ class Judge:
         return True
 
     def read_cause(self, outputs: Sequence[int], place: Callable[[int], Sequence[int]]) -> tuple[str, str] | None:
-        """Return a cause that the values read for outputs show by themselves, and a sentence; None if there is none.
+        """Return the cause that follows from the values read for all given outputs, and a sentence; None if none does.
 
-        `place`: places in the flattened value that belong to an output.
+        `place`: function that returns the indices of an output in the flattened value of the term.
         """
         causes = []
         for k in outputs:
@@ -264,7 +266,7 @@ class Judge:
 
 
 def are_sides(one: str, other: str) -> bool:
-    """Return True for two names that differ as left and right do."""
+    """Return True if two names differ only in left and right."""
     one, other = one.lower(), other.lower()
     if "left" in one + other:
         return one != other and (one.replace("left", "right") == other or one.replace("right", "left") == other)
@@ -315,8 +317,8 @@ def cause_of_reads(e: Evidence, k: int, reads: Sequence[Read]) -> tuple[str, str
 
 
 def beside(e: Evidence, k: int, read: Read) -> str:
-    """Return the value of a target's own sensor that is one place beside the value read of another sensor; empty if
-    there is none."""
+    """Return the name of a value of the target's own sensor that is next to the value read from another sensor; empty
+    if there is none."""
     for name, sensor, column, addresses in sensor_units(e.model):
         if (
             column in ("found", "force.normal", "force.z")
@@ -335,7 +337,7 @@ def fit(out: Mask, signal: Values) -> tuple[float, float, bool]:
     """Fit a threshold of a signal to a boolean.
 
     Returns:
-        Mean share of wrong steps of either kind, the threshold, and True if the boolean is true below it.
+        Mean of the shares of missed and of false steps, the threshold, and True if the boolean is true below it.
     """
     count, total = int(out.sum()), len(out)
     if not count or count == total:
@@ -361,7 +363,7 @@ def is_contact(read: Read) -> bool:
 
 
 def share_of(part: Mask, whole: Mask, empty: float = 0.0) -> float:
-    """Return the share of steps in a whole that are in a part of it; `empty` where there are none."""
+    """Return the share of the steps in `whole` that are in `part` too; `empty` if `whole` has no steps."""
     count = int(whole.sum())
     return float((part & whole).sum() / count) if count else empty
 
@@ -372,7 +374,7 @@ def difference(one: Mask, other: Mask) -> float:
 
 
 def runs_of(mask: Mask) -> list[tuple[int, int]]:
-    """Return first step and end of each run of true steps."""
+    """Return the first step and the end (excluded) of each run of true steps."""
     edges = np.flatnonzero(np.diff(np.concatenate([[0], mask.astype(int), [0]])))
     return list(zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True))
 
@@ -383,12 +385,13 @@ def size_of(values: Values) -> Values:
 
 
 def relative_error(v: Values, t: Values) -> float:
-    """Return the relative error in the mean square; infinite if the truth is zero and the value is not."""
+    """Return the root mean square error relative to the truth; very large if the truth is zero and the value is not."""
     return float(np.sqrt(np.sum((v - t) ** 2)) / max(float(np.sqrt(np.sum(t**2))), 1e-6))
 
 
 def scale_of(v: Values, t: Values) -> tuple[float, float]:
-    """Return the factor between two quantities, and the share of the first that it does not explain."""
+    """Return the factor from the second quantity to the first, and the share of the first that the factor does not
+    explain."""
     square = float(np.sum(t * t))
     if square < 1e-12 or not np.any(v):
         return 0.0, 1.0

@@ -1,4 +1,4 @@
-"""Rules for contact and grasp: booleans compared with the truth, and what explains their mistakes."""
+"""Rules for contact and grasp: compare booleans with the truth, and explain their mistakes."""
 
 import mujoco
 import numpy as np
@@ -23,7 +23,8 @@ from .causes import (
 from .truth import Mask, Values
 
 _OPPOSING, _ASIDE = -0.7, -0.1
-"""Cosine between the pushes of two fingers: of a clear grasp at most, of clearly none at least."""
+"""Cosine of the angle between the pushes of two fingers: largest in a clear grasp, smallest where there is clearly
+none."""
 _SMALL = 1e-9
 _LISTS = ("contact list: geoms", "contact list: count")
 """Values that say which contacts are in the list, and nothing else about them."""
@@ -74,7 +75,7 @@ class ContactJudge(Judge):
         return self.result
 
     def mistakes(self, out: Mask, on: Mask, off: Mask) -> tuple[Mask, bool]:
-        """Return True for clearly wrong steps, and whether they are too many."""
+        """Return True for clearly wrong steps, and True if there are too many of them."""
         core_on, core_off = self.core(on), self.core(off)
         missed, false = core_on & ~out, core_off & out
         bad = share_of(missed, core_on) > WRONG or share_of(false, core_off) > WRONG
@@ -148,8 +149,8 @@ class ContactJudge(Judge):
         return best * self.e.control_dt
 
     def lateness(self, out: Mask, pressed: Values) -> tuple[int, bool] | None:
-        """Return the number of steps by which a boolean is exactly the earlier truth, and True if these are physics
-        steps; None if it is not."""
+        """Return the number of steps by which a boolean exactly lags behind the truth, and True if these are physics
+        steps; None if it does not."""
         changes = np.abs(np.diff(out.astype(int))).sum()
         if changes < 4:
             return None
@@ -173,7 +174,7 @@ class ContactJudge(Judge):
     def explain(
         self, bad: list[int], out: Mask, on: Mask, off: Mask, pressed: Values, wrong: list[Mask], single: bool
     ) -> None:
-        """Name causes, or the symptom."""
+        """Add findings with the causes of wrong outputs, or else with the symptom."""
         anywhere = np.any([wrong[k] for k in bad], axis=0)
         true_fit = {k: fit(out[:, k], pressed[:, k]) for k in bad}
         inverted = [k for k in bad if true_fit[k][2] and true_fit[k][0] <= 0.03]
@@ -215,7 +216,7 @@ class ContactJudge(Judge):
         return float((low + high) / 2 if low <= high else np.mean([level for _, (_, level, _), _ in best]))
 
     def mirror_fits(self, k: int, out: Mask) -> bool:
-        """Return True for a term that is never true, and right where all forces have the opposite sign."""
+        """Return True if a term is never true, but would be right if all forces had the opposite sign."""
         mirrored, pressed = self.e.mirrored, self.e.pressed
         if out.any() or mirrored is None or mirrored.shape[1] != pressed.shape[1]:
             return False
@@ -224,7 +225,7 @@ class ContactJudge(Judge):
         return bool(on.sum() >= 3 and off.sum() >= 3 and said[on].mean() > 0.8 and said[off].mean() < 0.2)
 
     def after_contact(self, bad: list[int], out: Mask, on: Mask, off: Mask, wrong: list[Mask]) -> bool:
-        """Find a value that stays after contact is lost: the wrong runs begin where contact ends, and last."""
+        """Add a finding if outputs stay true after contact is lost; return False if they do not."""
         latched = 0
         for k in bad:
             false = self.core(off[:, k]) & out[:, k]
@@ -315,7 +316,8 @@ class ContactJudge(Judge):
         return True
 
     def listed(self, bad: list[int], out: Mask, on: Mask, off: Mask, wrong: list[Mask], single: bool) -> bool:
-        """Find a boolean that is wrong exactly if a contact is in the list without force."""
+        """Add a finding if outputs are wrong exactly while a contact without force is in the list; return False if
+        not."""
         listed = self.truth["listed"]
         for k in bad:
             mine: Mask = listed.any(axis=1) if single else listed[:, k]
@@ -372,7 +374,7 @@ class ContactJudge(Judge):
             )
 
     def elsewhere(self, bad: list[int], out: Mask, on: Mask, off: Mask, wrong: list[Mask], single: bool) -> bool:
-        """Find a boolean that is wrong exactly while the target touches other objects."""
+        """Add a finding if outputs are wrong exactly while the target touches other objects; return False if not."""
         other = self.truth["elsewhere"]
         for k in bad:
             mine = other.max(axis=1) if single else other[:, k]

@@ -20,13 +20,14 @@ from .truth import Recording, Targets, Values, make_targets, sensor_side
 
 _FEET = re.compile(r"foot|feet|toe|ankle_roll|sole", re.IGNORECASE)
 _SNAPSHOTS, _SNAPSHOTS_EACH = 18, 3
-"""States that are kept to find what a term reads: in all, and with the same targets in contact."""
+"""Largest number of states that are kept to find the values that a term reads: in all, and with the same targets in
+contact."""
 _PRESSED = 1.0
 """Force above which a target counts as pressed in a kept state [N]."""
 _RAISE = 37.0
-"""Amount that is added to values that are the same in all states."""
+"""Amount that is added to values that are the same in all kept states."""
 _APART = 25
-"""Control steps between two kept states."""
+"""Smallest number of control steps between two kept states."""
 
 
 @dataclass
@@ -39,10 +40,10 @@ class Evidence:
     """Weight of the robot [N]."""
     timestep: float
     every: int
-    """Physics steps of a control step."""
+    """Number of physics steps per control step."""
     situations: list[str]
     where: NDArray[np.intp]
-    """Situation of each control step, (n,)."""
+    """Index of the situation of each control step, (n,)."""
     values: Values
     """Values that the term returned, (n, ...)."""
     truth: dict[str, Values]
@@ -51,13 +52,14 @@ class Evidence:
     """Truth at every physics step, (n, every, targets, ...): force and whether it touches."""
     snapshots: list[MjData]
     pressed: NDArray[np.bool_]
-    """Targets that are pressed in each of these states, (snapshots, targets)."""
+    """True for targets that are pressed in a state of `snapshots`, (snapshots, targets)."""
     mirrored: Values | None = None
-    """Values that the term returns for these states with the opposite sign of all forces, (snapshots, outputs)."""
+    """Values that the term returns for `snapshots` with the opposite sign of all forces, (snapshots, outputs)."""
     states: list[Values] = field(default_factory=list)
-    """States from which physics steps of each situation start, with inputs, and the last one, (steps + 1, size)."""
+    """States from which the physics steps of each situation start, with inputs, and its last state, (steps + 1,
+    size)."""
     steps: list[int] = field(default_factory=list)
-    """Physics steps of each situation."""
+    """Number of physics steps of each situation."""
     rows: NDArray[np.intp] = field(default_factory=lambda: np.zeros(0, np.intp))
     """Last physics step of each control step, counted through all situations, (n,)."""
 
@@ -67,11 +69,11 @@ class Evidence:
         return self.every * self.timestep
 
     def starts(self) -> NDArray[np.bool_]:
-        """Return True in the first control step of a situation, (n,)."""
+        """Return a mask that is true in the first control step of each situation, (n,)."""
         return np.append(True, self.where[1:] != self.where[:-1])
 
     def blocks(self) -> Iterable[slice]:
-        """Return the control steps of each situation."""
+        """Return the slice of control steps of each situation."""
         edges = [*np.flatnonzero(self.starts()).tolist(), len(self.where)]
         return [slice(a, b) for a, b in pairwise(edges)]
 
@@ -159,7 +161,7 @@ def gather(stage: Stage, caller: Caller, targets: Targets, situations: Iterable[
 
 
 def _truths(recording: Recording, rows: NDArray[np.intp], every: int) -> tuple[dict[str, Values], dict[str, Values]]:
-    """Return the truth at the last physics step of each control step, and at every one."""
+    """Return the truth at the last physics step of each control step, and at every physics step."""
     arrays = recording.arrays()
     history = rows[:, np.newaxis] - np.arange(every)[::-1]
     at_end = {name: array[rows] for name, array in arrays.items()}
@@ -167,9 +169,9 @@ def _truths(recording: Recording, rows: NDArray[np.intp], every: int) -> tuple[d
 
 
 def with_targets(evidence: Evidence, targets: Targets, situation: str | None = None) -> Evidence:
-    """Return the same values beside the truth about other targets, of the same steps, which are re-simulated.
+    """Return the evidence with the truth about other targets, for which the steps are re-simulated.
 
-    `situation`: the only one that is looked at; None for all.
+    `situation`: name of the only situation to keep; None for all.
     """
     model, data = evidence.model, mujoco.MjData(evidence.model)
     recording, pressed = Recording(model, targets), Recording(model, targets)
@@ -205,7 +207,7 @@ def with_targets(evidence: Evidence, targets: Targets, situation: str | None = N
 
 
 def _choose_states(truth: Mapping[str, Values]) -> list[int]:
-    """Return control steps with as many different sets of targets in contact as there are."""
+    """Return control steps that cover as many different sets of targets in contact as possible."""
     pressed, elsewhere = truth["normal"] > _PRESSED, truth["elsewhere"].any(axis=1, keepdims=True)
     kinds = [kind.tobytes() for kind in np.concatenate([pressed, elsewhere], axis=1)]
     chosen: dict[bytes, list[int]] = {}
@@ -217,7 +219,7 @@ def _choose_states(truth: Mapping[str, Values]) -> list[int]:
 
 
 def _retake(model: MjModel, state: Values) -> MjData:
-    """Take a step again."""
+    """Re-simulate a step from its state, and return its mjData."""
     data = mujoco.MjData(model)
     mujoco.mj_setState(model, data, state, STATE)
     mujoco.mj_step(model, data)
@@ -230,14 +232,14 @@ def infer_targets(stage: Stage, count: int, against: str) -> list[Targets]:
 
     Args:
         stage: The robot.
-        count: Outputs of the term; 0 for one number for all.
-        against: The other side.
+        count: Number of outputs of the term; 0 for one number for all targets.
+        against: The other side of the contacts.
 
     Returns:
-        The likely choice, and another that the term may mean as well: the geoms on which the robot stands.
+        The likely targets, and others that the term may mean as well: the geoms on which the robot stands.
 
     Raises:
-        TermError: None fit.
+        TermError: No targets fit.
     """
     model = stage.model
     sensors: dict[bytes, str] = {}
@@ -310,19 +312,19 @@ class Read:
 
     name: str
     outputs: frozenset[int]
-    """Places in the flattened value of the term."""
+    """Indices in the flattened value of the term that depend on it."""
     sensor: str = ""
     """Contact sensor of the value; empty for none."""
     field: str = ""
     """Column of the sensor, such as `force.normal`."""
     addresses: tuple[int, ...] = ()
-    """Places in sensordata."""
+    """Indices in sensordata."""
     body: int = -1
     """Body of the value; -1 for none."""
 
 
 def find_reads(caller: Caller, evidence: Evidence) -> list[Read]:
-    """Find on which values a term depends, by replacing them in real states by those of others.
+    """Find the values on which a term depends, by replacing values of a real state by those of another state.
 
     All slots of a field, and all contacts of the list, are replaced together.
     """
@@ -348,7 +350,7 @@ class _Attribution:
         """State with the fewest contacts."""
 
     def mirrored(self, place: int) -> Values:
-        """Return the value in a state whose sensors and forces have the opposite sign."""
+        """Return the term's value in a kept state with the opposite sign of sensors and forces."""
         mujoco.mj_copyData(self._scratch, self.model, self._snapshots[place])
         for name in ("sensordata", "cfrc_ext", "efc_force"):
             getattr(self._scratch, name)[:] *= -1
@@ -449,8 +451,8 @@ class _Attribution:
             found.append(Read("contact list: count", counted))
 
     def _replaced(self, array: str, place: Any) -> frozenset[int]:
-        """Return the outputs that change if values of an array are replaced: by those of another state, or by others
-        than all states have."""
+        """Return the outputs that change if values of an array are replaced by those of another state, or if a constant
+        is added to them."""
 
         def copied(data: MjData, donor: MjData) -> None:
             getattr(data, array)[place] = getattr(donor, array)[place]
@@ -469,7 +471,7 @@ class _Attribution:
             found.append(Read(read.name, outputs, read.sensor, read.field, read.addresses, read.body))
 
     def _changes(self, change: Any) -> frozenset[int]:
-        """Return the outputs of the term that a change of states affects."""
+        """Return the outputs of the term that change if a state is changed by a function."""
         outputs: set[int] = set()
         for mine, theirs in self._pairs:
             if mine not in self._baseline:
@@ -500,7 +502,7 @@ class _Attribution:
         return np.stack([caller.probe(data).ravel() for data in (air, air, self._scratch, self._scratch, air)])
 
     def _row_reads(self, place: int, array: str) -> list[Read]:
-        """Return the reads of a term of arrays, with all replacements in one call."""
+        """Return the reads of a term of arrays; all replacements between two states are made in one call."""
         if array == "sensordata":
             units = [
                 Read(name, frozenset(), sensor, column, addresses)
@@ -545,8 +547,7 @@ class _Attribution:
 
 
 def _replace(data: MjData, donor: MjData, arrays: Sequence[str], add: float) -> None:
-    """Add a constant to values of arrays that are the same in all states, or replace others by those of another
-    state."""
+    """Add a constant to arrays; if it is zero, replace the arrays by those of another state."""
     for name in arrays:
         mine, theirs = getattr(data, name), getattr(donor, name)
         if add:
@@ -573,7 +574,7 @@ def _part_names(array: str, shape: tuple[int, ...]) -> tuple[str, ...]:
 
 
 def sensor_units(model: MjModel) -> list[tuple[str, str, str, tuple[int, ...]]]:
-    """Return named values of sensordata that are replaced together: name, contact sensor, column, and places."""
+    """Return the parts of sensordata that are replaced together: name, contact sensor, column, and indices of each."""
     from ..sensors.layout import ContactLayout
 
     units: list[tuple[str, str, str, tuple[int, ...]]] = []

@@ -1,4 +1,4 @@
-"""Rules for forces: numbers and vectors compared with the truth, and what explains their mistakes."""
+"""Rules for forces: compare numbers and vectors with the truth, and explain their mistakes."""
 
 import numpy as np
 
@@ -10,7 +10,7 @@ _SMALL = 1e-9
 
 
 class ForceJudge(Judge):
-    """A number, or a vector, for each target."""
+    """Judge of a term that returns a number or a vector for each target."""
 
     def decide(self) -> Judgement:
         e, values = self.e, np.nan_to_num(self.e.values, posinf=1e9, neginf=-1e9)
@@ -91,7 +91,7 @@ class ForceJudge(Judge):
 
     @property
     def tiny(self) -> float:
-        """Force below which a value in the air is none [N]."""
+        """Force below which a value in the air counts as zero [N]."""
         return max(0.5, 0.005 * self.e.weight)
 
     def noisy(self, k: int) -> bool:
@@ -99,7 +99,7 @@ class ForceJudge(Judge):
         return share_of(off & (size_of(self.v[:, k]) > self.tiny), off) > WRONG
 
     def accepted(self, vector: bool) -> dict[str, Values]:
-        """Return the quantities that are right answers."""
+        """Return the quantities that count as right answers, by name."""
         t = self.truth
         if self.role == "force-world":
             return {"the force on the target, world": t["force"], **self.over_substeps("force", vector=True)}
@@ -190,7 +190,8 @@ class ForceJudge(Judge):
         )
 
     def column_shift(self, bad: list[int]) -> int:
-        """Return the number of columns in sensordata by which a term reads beside the force; 0 if it does not."""
+        """Return the number of columns in sensordata between the force and the values that a term reads; 0 if it is not
+        the same for all."""
         shifts = set()
         starts = {
             sensor: min(places)
@@ -206,7 +207,8 @@ class ForceJudge(Judge):
         return shifts.pop() if len(shifts) == 1 else 0
 
     def factor(self, bad: list[int], wrong: Mask) -> bool:
-        """Find a constant factor on a right quantity; return False if there is none."""
+        """Add a finding if the values are a right quantity times a constant factor; return False if there is no such
+        factor."""
         for name, truth in self.truths.items():
             scales = [scale_of(self.v[:, k], truth[:, k]) for k in bad]
             if any(left > 0.02 for _, left in scales) or np.ptp([s for s, _ in scales]) > 0.02 * abs(scales[0][0]):
@@ -247,7 +249,8 @@ class ForceJudge(Judge):
         return False
 
     def stale(self, bad: list[int], wrong: Mask) -> bool:
-        """Find a value that is right in contact and stays unchanged after contact is lost."""
+        """Add a finding if values are right in contact and stay unchanged after contact is lost; return False if they
+        do not."""
         for k in bad:
             v, t = self.v[:, k], self.best[:, k]
             on, off = size_of(t) > self.high, size_of(t) == 0

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class ContactTruth:
-    """Assertions about contact functions of your own on one model. Each takes what `contact_viewer.audit` takes."""
+    """Assertions about your own contact functions on one model. Each takes the arguments of `contact_viewer.audit`."""
 
     def __init__(self, model: Any, folder: Path) -> None:
         self._model, self._folder = model, folder
@@ -26,11 +26,11 @@ class ContactTruth:
         return self._audit(term, "contact", of=of, **options)
 
     def assert_force(self, term: Any, rel: float = 0.05, world: bool = False, **options: Any) -> "AuditReport":
-        """Fail unless a term is the force on its targets [N]; `world`: as vectors in the world's frame."""
+        """Fail unless a term returns the force on its targets [N]; `world`: True for vectors in the world frame."""
         return self._audit(term, "force-world" if world else "force", rel=rel, **options)
 
     def assert_air_time(self, term: Any, **options: Any) -> "AuditReport":
-        """Fail unless a term is the time in the air [s], or a reward of it that is paid at touchdown."""
+        """Fail unless a term returns the time in the air [s], or a reward for it that is paid at touchdown."""
         return self._audit(term, "air-time", **options)
 
     def assert_grasp(self, term: Any, fingers: Sequence[str], object: str, **options: Any) -> "AuditReport":
@@ -51,7 +51,7 @@ class ContactTruth:
         """Fail if something happens in runs from all keyframes.
 
         Args:
-            events: `self contact`, or `peak above 400 N` of the force between the robot and what never moves.
+            events: `self contact`, or `peak above 400 N` of the force between the robot and geoms that never move.
             control: Function of model and data that is called before every step.
             duration: Simulated time of a run [s].
             settle: Time at the start of a run that does not count [s].

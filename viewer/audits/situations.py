@@ -1,4 +1,4 @@
-"""Brings a robot into the situations in which contact code is wrong: standing, falling, tilted, pushed, grasping."""
+"""Brings a robot into situations in which contact code is often wrong: standing, falling, tilted, pushed, grasping."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -17,33 +17,33 @@ _HOLD = 0.15
 _SWEEP = 0.4
 """Time in which a pinned object moves from one place to the next [s]."""
 _PULL = 12.0
-"""Force with which an object is pressed against fingers, at most [N]."""
+"""Largest force with which an object is pressed against fingers [N]."""
 _TURN = 1.3
-"""Rate at which a turning push goes round [1/s]."""
+"""Frequency at which the direction of a push rotates [1/s]."""
 _LOWERED = 40
 """Number of heights through which a robot is lowered if contacts have a gap."""
 _TAPS = 6
-"""Contacts that are shorter than a control step."""
+"""Number of contacts that are shorter than a control step."""
 _KNOTS, _TRIES = 4, 40
-"""Poses in which limbs touch each other, and number of random poses that are tried for them."""
+"""Number of poses in which limbs touch each other, and of random poses that are tried to find them."""
 _HELD = 10
-"""Number of steps for which each of these poses is shown."""
+"""Number of steps for which each pose with touching limbs is shown."""
 _HIGH = 2.0
-"""Height of the robot in these poses [m]."""
+"""Height of the robot in poses with touching limbs [m]."""
 Vector = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
 class Situation:
-    """A run of some tenths of a second."""
+    """Situation in which a term is tested: a run of some tenths of a second."""
 
     name: str
     duration: float
     """Simulated time [s]."""
     start: Callable[[], None]
-    """Puts the state into the mjData."""
+    """Function that writes the first state into the mjData."""
     drive: Callable[[float], None]
-    """Sets controls and pushes at a time since the start [s]."""
+    """Function that sets controls and pushes for a time since the start [s]."""
 
 
 class Stage:
@@ -56,7 +56,7 @@ class Stage:
         self._reset()
         mujoco.mj_forward(model, self.data)
         self.static = model.body_weldid[model.geom_bodyid] == 0
-        """Geoms that never move, (ngeom,)."""
+        """True for geoms that never move, (ngeom,)."""
         self._base = self._find_base()
         masses = model.body_mass[1:].sum()
         tree = model.body_rootid == model.body_rootid[self._base] if self._base else np.ones(model.nbody, bool)
@@ -108,7 +108,8 @@ class Stage:
         yield Situation("random controls", 1.0, self._place(), self._random_controls(1.0))
 
     def _posed(self, every: int) -> Iterator[Situation]:
-        """Return poses at rest: contacts within their gap or shorter than a control step, and limbs that touch."""
+        """Yield situations of poses at rest: contacts within their gap or shorter than a control step, and limbs that
+        touch."""
         if every > 1:
             touching, above = self._pose(self.home, -1e-3), self._pose(self.home, 0.1)
             taps = [[touching] * (1 + tap % (every - 1)) + [above] * (2 * every) for tap in range(_TAPS)]
@@ -122,7 +123,7 @@ class Stage:
             yield self._shown("self-contact", knotted, _HELD)
 
     def _knotted(self) -> Iterator[Vector]:
-        """Return states high above the floor in which limbs just touch each other, on the way to random poses."""
+        """Yield states high above the floor in which limbs just touch each other, on the way to random poses."""
         model, random = self.model, np.random.default_rng(1)
         places = [int(model.jnt_qposadr[j]) for j in range(model.njnt) if model.jnt_limited[j]]
         ranges = model.jnt_range[model.jnt_limited.astype(bool)]
@@ -156,7 +157,7 @@ class Stage:
         return bool((tree[geoms].all(axis=1) & (geoms >= 0).all(axis=1) & (self.data.contact.dist < 0)).any())
 
     def _pose(self, qpos: Vector, height: float) -> Vector:
-        """State at rest."""
+        """Return the state of a configuration at rest, lifted by a height [m]."""
         self._reset()
         self.data.qpos[:], self.data.qvel[:], self.data.ctrl[:] = qpos, 0.0, self._home_ctrl
         self._lift(height)
@@ -165,7 +166,7 @@ class Stage:
         return state
 
     def _shown(self, name: str, states: Sequence[Vector], steps: int) -> Situation:
-        """Each of some states for a number of steps."""
+        """Return a situation that shows each of some states for a number of steps."""
         timestep = self.model.opt.timestep
 
         def drive(time: float) -> None:
@@ -176,14 +177,14 @@ class Stage:
         return Situation(name, len(states) * steps * timestep, lambda: None, drive)
 
     def keyframes(self) -> Iterator[Situation]:
-        """Yield the scene as its program would start it: from every keyframe, with its controls."""
+        """Yield situations of the scene as a program starts it: from every keyframe, with its controls."""
         keys = range(min(self.model.nkey, 3)) if self.model.nkey else (-1,)
         for key in keys:
             name = "scene" if key < 0 else f"keyframe {self.model.key(key).name or key}"
             yield Situation(name, 1.2, lambda key=key: self._reset(key), lambda time: None)  # type: ignore[misc]
 
     def grasps(self, fingers: Sequence[NDArray[np.bool_]], thing: NDArray[np.bool_]) -> Iterator[Situation]:
-        """Yield situations for fingers and an object with a free joint: geoms of each finger and of the object,
+        """Yield situations for fingers and an object with a free joint. `fingers`, `thing`: masks of their geoms,
         (ngeom,)."""
         body = int(self.model.geom_bodyid[np.flatnonzero(thing)[0]])
         joint = self._free_joint(int(self.model.body_rootid[body]))
@@ -236,7 +237,7 @@ class Stage:
             yield Situation("beside the fingers", 0.2, start, held(lambda time, at=opening: at, beside))  # type: ignore[misc]
 
     def logged(self, states: Sequence[Vector]) -> Situation:
-        """Return the steps of a user's own run as a situation, from its recorded states, which may be steps apart."""
+        """Return the steps of a user's own run as a situation; its recorded states may be several steps apart."""
         timestep = self.model.opt.timestep
         steps = np.round((np.array([state[0] for state in states]) - states[0][0]) / timestep).astype(int)
         places = {int(step): place for place, step in enumerate(steps)}
@@ -249,7 +250,7 @@ class Stage:
         return Situation("log", (int(steps[-1]) + 1) * timestep, lambda: None, drive)
 
     def controlled(self, control: Callable[[MjModel, MjData], object], duration: float) -> Iterator[Situation]:
-        """Yield the scene under a user's own controller, from every keyframe."""
+        """Yield situations of the scene under a user's own controller, from every keyframe."""
         for each in self.keyframes():
             name = f"controlled, {each.name}"
             yield Situation(name, duration, each.start, lambda time: (control(self.model, self.data), None)[1])
@@ -381,7 +382,7 @@ class Stage:
         return start
 
     def _hold(self) -> None:
-        """Hold joints of motors by a spring, and servos by their control."""
+        """Hold joints with motors by a spring, and joints with servos by their control."""
         data = self.data
         data.ctrl[:] = self._home_ctrl
         places = self.model.jnt_qposadr[self._held] if len(self._held) else np.zeros(0, np.intp)
@@ -459,7 +460,8 @@ class Stage:
                 self.data.ctrl[each.index] = each.low + opening * (each.high - each.low)
 
     def _pin(self, joint: int, point: Vector, quat: Vector, jump: bool) -> None:
-        """Pull an object to a point by a spring that yields to contacts; `jump`: place it there."""
+        """Pull an object to a point by a spring that yields to contacts; `jump`: True to place the object there at
+        once."""
         model, data = self.model, self.data
         place, dof, body = int(model.jnt_qposadr[joint]), int(model.jnt_dofadr[joint]), int(model.jnt_bodyid[joint])
         if jump:
@@ -477,5 +479,5 @@ class Stage:
 
 
 def _swing(time: float, start: float) -> float:
-    """Return the opening that moves from one limit to the other and back, 0 to 1."""
+    """Return the opening of the fingers at a time [s], which swings from one limit to the other and back, 0 to 1."""
     return float(0.5 + (start - 0.5) * np.cos(2 * np.pi * time / 0.8))

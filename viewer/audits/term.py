@@ -1,4 +1,4 @@
-"""Turn a user's function or class into values at every control step, whatever its parameters are."""
+"""Calls a user's function or class at every control step, whatever its parameters are, and returns its values."""
 
 import contextlib
 import copy
@@ -28,12 +28,12 @@ _MODEL, _DATA, _ENV = ("model", "m", "mj_model", "mjm"), ("data", "d", "mj_data"
 _TIME = ("dt", "timestep", "step_dt", "control_dt")
 _STEP_METHODS = ("physics_step", "__call__", "reset")
 _ROWS = 3
-"""Environments of the batch on which a term of one array is first tried."""
+"""Number of environments in the batch on which a term with one array is first tried."""
 Values = NDArray[np.float64]
 
 
 class TermError(SceneError):
-    """A term that cannot be audited: one line."""
+    """Error of a term that cannot be audited; its message has one line."""
 
 
 def load_term(text: str) -> Any:
@@ -60,12 +60,13 @@ def load_term(text: str) -> Any:
 
 
 class _Late(BaseException):
-    """Raised inside a term whose time is up."""
+    """Exception that is raised inside a term whose time is up."""
 
 
 @contextlib.contextmanager
 def guarded(what: str, seconds: float) -> Iterator[None]:
-    """Run a user's code silently; whatever it raises, or a time limit [s], becomes a TermError of one line."""
+    """Run a user's code without output; any exception, and the end of a time limit [s], become a TermError of one
+    line."""
     previous, timer = None, None
     if threading.current_thread() is threading.main_thread() and hasattr(signal, "setitimer"):
         previous = signal.signal(signal.SIGALRM, _raise_late)
@@ -115,10 +116,10 @@ def _one_line(error: BaseException) -> str:
 
 @dataclass(frozen=True)
 class Plan:
-    """A way to call a term."""
+    """Way to call a term."""
 
     names: tuple[str, ...]
-    """Arguments, in order."""
+    """Names of the arguments, in order."""
     library: str
     batched: bool = False
     """True if arrays have a first axis of environments."""
@@ -130,7 +131,8 @@ class Plan:
 
 
 class View:
-    """Wrapper of an mjData with arrays of another library, if wanted with a first axis of one environment."""
+    """Wrapper of an mjData whose arrays are those of another library; `batched` adds a first axis of one
+    environment."""
 
     def __init__(self, data: Any, convert: Callable[[Any], Any], batched: bool) -> None:
         self._data, self._convert, self._batched = data, convert, batched
@@ -169,7 +171,7 @@ class Caller:
         self._is_class = inspect.isclass(term)
         self._env = SimpleNamespace()
         self.stateful = self._is_class or (not inspect.isroutine(term) and hasattr(term, "reset"))
-        """True if calls depend on calls before."""
+        """True if the result of a call depends on earlier calls."""
         self._instance: Any = None
         self._used = False
         self._data: MjData | None = None
@@ -210,7 +212,7 @@ class Caller:
         return self._instance if self._instance is not None else self._term
 
     def understand(self, data: MjData) -> None:
-        """Find out how the term is called, by trying on a state. Raises TermError if no way works."""
+        """Find out how the term is called, by trying calls on a state. Raises TermError if no way works."""
         self._make()
         if self._call is not None:
             self._plan = Plan((), self._library)
@@ -261,12 +263,12 @@ class Caller:
                 raise TermError(f"{self.name} returned shape {result.shape} for {count} environments")
 
     def probe(self, data: MjData) -> Values:
-        """Return the value after one physics step."""
+        """Show the term one physics step, and return its value after it."""
         self.physics_step(data)
         return self.value(data)
 
     def inputs(self, data: MjData) -> list[Any]:
-        """Return copies of the arrays that a term of arrays uses in a state."""
+        """Return copies of the arrays that a term with array parameters uses in a state."""
         assert self._plan is not None
         return [self._argument(name, data, raw=True) for name in self._plan.names]
 
@@ -350,7 +352,7 @@ class Caller:
             self.restart()
 
     def fresh(self) -> "Caller":
-        """Return the same term with a new state."""
+        """Return a caller of the same term with a new state."""
         twin = copy.copy(self)
         if self._is_class:
             twin._make()
@@ -437,7 +439,7 @@ class Caller:
 
 
 ARRAYS = {name for name in dir(mujoco.MjData) if not name.startswith("_")} - {"contact", "model"}
-"""Names of mjData that are arguments of a term by their names."""
+"""Names of the arrays of mjData that can be parameters of a term."""
 
 
 def _library(name: str) -> Any:
@@ -533,7 +535,7 @@ def _guess_library(term: Any) -> str:
 
 
 def _content(cell: Any) -> Any:
-    """Return the value of a closure's cell; None while it has none."""
+    """Return the value of a closure's cell; None if it is empty."""
     try:
         return cell.cell_contents
     except ValueError:

@@ -1,4 +1,4 @@
-"""Rules for time in the air, and for rewards of it."""
+"""Rules for time in the air, and for rewards of that time."""
 
 import numpy as np
 
@@ -9,7 +9,7 @@ from .truth import Mask, Values
 
 
 class TimeJudge(ContactJudge):
-    """Time in the air of each target, or a reward of it."""
+    """Judge of a term that returns the time in the air of each target, or a reward of it."""
 
     def decide(self) -> Judgement:
         values = np.nan_to_num(self.e.values.reshape(len(self.e.values), -1))
@@ -88,7 +88,7 @@ class TimeJudge(ContactJudge):
         return self.result
 
     def bands(self) -> tuple[Values, Values]:
-        """Return the least and largest time in the air [s], (n, targets), for all thresholds of contact."""
+        """Return the least and largest time in the air [s], (n, targets), over several thresholds of contact."""
         e = self.e
         found = []
         physics = np.linalg.norm(e.physics["force"], axis=-1)
@@ -120,8 +120,8 @@ class TimeJudge(ContactJudge):
         return float(self.within(v, low, high).mean())
 
     def single_stance(self, v: Values) -> float:
-        """Return the share of steps with the time since a change while just one target is in contact, the smallest of
-        all targets."""
+        """Return the share of steps in which a value fits a reward of single stance: while just one target is in
+        contact, the smallest time of all targets since their last change; else 0."""
         fitting = np.zeros(len(v), bool)
         physics = np.linalg.norm(self.e.physics["force"], axis=-1)
         for level in (1e-9, 1.0, self.high / 2, self.high):
@@ -135,8 +135,8 @@ class TimeJudge(ContactJudge):
         return float(fitting.mean()) if np.ptp(v) > 0.05 else 0.0
 
     def settled(self, k: int | None) -> Mask:
-        """Return True for steps well within contact or the air, of one target or of all, without rewards for
-        landing."""
+        """Return True for steps well within contact or the air, of target `k` or of all; steps soon after a landing are
+        left out."""
         on, off = (self.core(self.core(mask)) for mask in (self.on, self.off))
         before = on.copy()
         for steps in range(1, 6):
@@ -145,10 +145,9 @@ class TimeJudge(ContactJudge):
         return each[:, k] if k is not None else each.all(axis=1)
 
     def reward_slope(self, v: Values, k: int | None) -> float | None:
-        """Return the growth, with the time in the air, of a value that is paid at touchdowns only; None for other
-        values.
+        """Return the slope over the time in the air of a value that is paid only at touchdowns; None for other values.
 
-        1 if there are too few touchdowns to decide.
+        The slope is 1 if there are too few touchdowns to decide.
         """
         paid, settled = np.abs(v) > 1e-7, self.settled(k)
         if not paid.any() or share_of(paid & settled, settled) > 0.002:

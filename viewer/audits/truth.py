@@ -1,5 +1,5 @@
-"""Contact forces on targets in every step, from the engine's constraint forces: the truth that terms are compared
-with."""
+"""Computes contact forces on targets in every step from the engine's constraint forces: the truth for comparing
+terms."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ from .term import TermError
 
 Values = NDArray[np.float64]
 Mask = Any
-"""Array of booleans; reductions of it have no array type."""
+"""Array of booleans; it is Any because reductions of it have no array type."""
 FLOOR, ANY = "floor", "any"
 
 
@@ -30,7 +30,7 @@ class Targets:
     members: Mask
     """Geoms of each target, (targets, ngeom)."""
     against: Mask
-    """Geoms that count as the other side of each, (targets, ngeom)."""
+    """Geoms that count as the other side of each target, (targets, ngeom)."""
     bodies: tuple[int, ...]
     """Body of each target."""
     other: str
@@ -71,8 +71,8 @@ def _hangs_on(model: MjModel, body: int, root: int) -> bool:
 
 
 def sensor_side(model: MjModel, sensor: int) -> Mask | None:
-    """Return the geoms of the moving side of a contact sensor, (ngeom,); None if it has none, or is not a contact
-    sensor."""
+    """Return the geoms of the moving side of a contact sensor, (ngeom,); None for a sensor without one, or of another
+    type."""
     if model.sensor_type[sensor] != mujoco.mjtSensor.mjSENS_CONTACT:
         return None
     for kind, index in reversed(sensor_targets(model, sensor)):
@@ -106,7 +106,7 @@ class Recording:
         self._steps: list[tuple[Any, ...]] = []
 
     def add(self, data: MjData) -> None:
-        """Read a step."""
+        """Add the contacts of the present step."""
         contact, bodies = data.contact, list(self.targets.bodies)
         geoms = contact.geom
         picked = np.flatnonzero((geoms >= 0).all(axis=1))
@@ -130,7 +130,7 @@ class Recording:
         starts = (np.cumsum(counts) - counts)[full]
 
         def by_step(values: Any, reduce: np.ufunc = np.add) -> Values:
-            """Reduce values of contacts, (targets, contacts, ...), to those of steps."""
+            """Reduce values of contacts, (targets, contacts, ...), to values of steps, (steps, targets, ...)."""
             reduced = np.zeros((steps, len(values), *values.shape[2:]))
             if len(full):
                 reduced[full] = np.moveaxis(reduce.reduceat(values, starts, axis=1), 1, 0)

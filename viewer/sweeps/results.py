@@ -176,7 +176,7 @@ class Results:
             self._remove_journal()
 
     def close(self) -> None:
-        """Release the folder for other programs, and remove it if it has no result. Safe to call twice."""
+        """Release the folder for other programs; remove a new one that has no result. Safe to call twice."""
         with suppress(OSError, SceneError):
             self.flush()
         if self._is_new and not self.finished and not self.failed:
