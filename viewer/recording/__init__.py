@@ -1,1 +1,1 @@
-"""Turns frames into videos, and steps into data files."""
+"""Writes frames as videos, and steps as data files."""

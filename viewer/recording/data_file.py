@@ -1,4 +1,4 @@
-"""Turns contacts, touch values and contact events of every step into a data file in the format of its suffix."""
+"""Writes contacts, touch values and contact events of every step to a data file; its suffix decides the format."""
 
 import math
 import os
@@ -34,26 +34,26 @@ class DataFile:
     """The shown contact sensors, touch sensors and contact events of a session.
 
     A CSV or Parquet file holds one table: events and touch values are then in files of their own beside it, such as
-    contacts.events.csv. CSV has no room for units: they are in contacts.schema.json. All are under their final names
-    from `finish` on; without it, nothing is left.
+    contacts.events.csv. CSV has no room for units: they are in contacts.schema.json. The files get their final names in
+    `finish`; without `finish`, no file is left.
     """
 
     def __init__(self, path: str | Path, session: Session, video: Schedule | None = None) -> None:
-        """Begin a data file. `video`: file of the video whose frames the rows are to name."""
+        """Begin a data file. `video`: schedule of the video whose frame numbers the rows contain."""
         suffix = check_data_path(path)
         self.path = Path(path)
         self.steps = 0
-        """Steps written so far."""
+        """Number of steps written so far."""
         self.event_count = 0
-        """Events that were written; known from `finish` on."""
+        """Number of events that were written; known after `finish`."""
         self.touch_count = len(running_touches(session))
-        """Touch sensors whose values are written."""
+        """Number of touch sensors whose values are written."""
         self.paths = {Table.CONTACTS: self.path, Table.EVENTS: self.path, Table.TOUCH: self.path}
         self.channel_count = len(session.simulation.channels)
-        """Channels whose values are written."""
+        """Number of channels whose values are written."""
         if self.channel_count:
             self.paths[Table.CHANNELS] = self.path
-        """Path of each table."""
+        """Path of the file of each table."""
         if not self.touch_count:
             del self.paths[Table.TOUCH]
         if suffix in _ONE_TABLE:
@@ -80,7 +80,7 @@ class DataFile:
                     self._files[each] = PartFile(each, spare=SPARE)
             self._writer = self._open_writer(suffix)
             self.events = EventCollector(session, video)
-            """Observer of every step from now on, also of those that are not written."""
+            """Observer of every step from now on, also of steps that are not written."""
         except BaseException as error:
             self._discard_files()
             if isinstance(error, OSError):
@@ -93,9 +93,9 @@ class DataFile:
         return any(file.full for file in self._files.values())
 
     def write(self, step: int, time: float) -> None:
-        """Write the readings of the sensors at a step and a simulated time [s]; nothing once the file is complete.
+        """Write the sensors' readings at a step and a simulated time [s]; do nothing once the file is complete.
 
-        DiskFullError if the disk is full: then `finish` completes what was written before.
+        Raises DiskFullError if the disk is full: `finish` then completes the rows that were written before.
         """
         if self._closed:
             return
@@ -115,7 +115,7 @@ class DataFile:
         self.steps += 1
 
     def finish(self) -> Path:
-        """Complete the files under their final names; returns the path of the contacts. Takes one more step."""
+        """Complete the files under their final names, and return the path of the contacts. Simulates one more step."""
         if not self._closed:
             self._closed = True
             try:

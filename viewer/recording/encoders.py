@@ -1,4 +1,4 @@
-"""Turns pictures into files: one encoder a kind of file."""
+"""Writes pictures to files, with one encoder for each kind of file."""
 
 import os
 import re
@@ -19,21 +19,21 @@ from ..files import PartFile
 from .formats import FOLDER, GIF, PNG, WEBP, Codec, Format
 
 Picture = NDArray[np.uint8]
-"""RGB, (height, width, 3), top row first; rows may be stored from the bottom up, and pixels with alpha behind them."""
+"""RGB, (height, width, 3), top row first; in memory, rows may be bottom up, and pixels may have alpha."""
 BT709 = 1
-"""BT.709 in FFmpeg's numbering, as matrix, primaries and transfer: what players take pictures of this size to be."""
+"""FFmpeg's number of BT.709, as matrix, primaries and transfer: players assume it for pictures of these sizes."""
 _SPARE = 1 << 21
-"""Bytes of the pictures that an encoder holds back."""
+"""Room for encoded pictures that an encoder has not written yet [bytes]."""
 _INDEX_SIZE = 64
-"""Bytes of a frame in a video's index, which is written last."""
+"""Size of a frame's entry in a video's index, which is written last [bytes]."""
 _MEASURED = 10
-"""Pictures of an animation, the size of one of which is measured."""
+"""Interval between two measurements of a picture's size [pictures of an animation]."""
 _KEY_SECONDS = 2
-"""Time between two pictures that a player can jump to."""
+"""Time between two key frames, which a player can jump to [s]."""
 
 
 class Encoder:
-    """Writes pictures of one size, in order."""
+    """Base of encoders, which write pictures of one size, in order."""
 
     def write(self, picture: Picture, count: int = 1) -> None:
         """Add a picture, shown for `count` frames."""
@@ -66,7 +66,7 @@ def spare_room(kind: Format, size: tuple[int, int]) -> int:
 
 
 class VideoEncoder(Encoder):
-    """A video or animation, encoded and written as pictures arrive."""
+    """Encoder that writes a video or animation as pictures arrive."""
 
     def __init__(self, file: PartFile, kind: Format, size: tuple[int, int], fps: Fraction) -> None:
         codec = _available(kind)
@@ -113,7 +113,7 @@ class VideoEncoder(Encoder):
 
 
 class WebpEncoder(VideoEncoder):
-    """An animation that the encoder holds in memory until its end: room for it is kept on the disk meanwhile."""
+    """Encoder that holds an animation in memory until its end, and meanwhile reserves room for it on the disk."""
 
     def __init__(self, file: PartFile, kind: Format, size: tuple[int, int], fps: Fraction) -> None:
         super().__init__(file, kind, size, fps)
@@ -129,7 +129,7 @@ class WebpEncoder(VideoEncoder):
         super().write(picture, count)
 
     def _measure(self, picture: Picture) -> int:
-        """Return the bytes of a frame on its own."""
+        """Return the size of a frame that is encoded alone [bytes]."""
         frame = rgb_frame(picture).reformat(format=self._pixel_format)
         context = av.VideoCodecContext.create("libwebp", "w")
         context.width, context.height, context.pix_fmt = frame.width, frame.height, self._pixel_format
@@ -138,7 +138,7 @@ class WebpEncoder(VideoEncoder):
 
 
 class StillEncoder(Encoder):
-    """The last picture."""
+    """Encoder that writes only the last picture."""
 
     def __init__(self, file: PartFile) -> None:
         self._path = file.part
@@ -191,14 +191,14 @@ def rgb_frame(picture: Picture) -> av.VideoFrame:
 
 
 def with_alpha(picture: Picture) -> Picture | None:
-    """Return the pixels as they are stored with alpha, (height, width, 4); None if that is without alpha."""
+    """Return the pixels with their alpha, (height, width, 4), if they are stored with alpha; else None."""
     if picture.strides[1:] != (4, 1):
         return None
     return np.lib.stride_tricks.as_strided(picture, (*picture.shape[:2], 4), picture.strides, writeable=False)
 
 
 def fitted(picture: Picture, size: tuple[int, int]) -> Picture:
-    """Return a frame of a width and height: an odd last pixel is cut off, other sizes are scaled, with black
+    """Return a picture fitted to a width and height: an odd last pixel is cut off; other sizes are scaled, with black
     borders."""
     (width, height), (rows, columns) = size, picture.shape[:2]
     if columns - width in (0, 1) and rows - height in (0, 1):
@@ -213,7 +213,7 @@ def fitted(picture: Picture, size: tuple[int, int]) -> Picture:
 
 
 def save_png(file: Path | IO[bytes], picture: Picture, compress_level: int = 6) -> None:
-    """Write a PNG image, with any suffix."""
+    """Write a PNG image to a file, whatever its suffix is."""
     Image.fromarray(np.ascontiguousarray(picture)).save(file, format="PNG", compress_level=compress_level)
 
 
@@ -229,13 +229,13 @@ def _available(kind: Format) -> Codec:
 
 
 _SPOOL_CODEC = Codec("ffv1", "bgr0")
-"""Lossless, and part of every FFmpeg."""
+"""Lossless codec that is part of every FFmpeg."""
 
 
 class GifEncoder(Encoder):
-    """Spools pictures to a lossless video beside the file; once all colours are known, that becomes the animation.
+    """Encoder that spools pictures to a lossless video, and makes the animation of it once all colours are known.
 
-    A palette of each picture's own would flicker, and one of the first picture's would miss contacts that come later.
+    A palette for each picture would flicker, and the first picture's palette would lack colours of later contacts.
     """
 
     def __init__(self, file: PartFile, size: tuple[int, int], fps: Fraction) -> None:

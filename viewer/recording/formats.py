@@ -1,4 +1,4 @@
-"""Turns a file name into its format: container, codecs, and their limits."""
+"""Finds the format of a file name: container, codecs, and their limits."""
 
 import os
 from dataclasses import dataclass, field
@@ -16,7 +16,7 @@ class Codec:
     """Codec and options to encode a video."""
 
     name: str
-    """Name in FFmpeg."""
+    """Name of the codec in FFmpeg."""
     pixel_format: str = "yuv420p"
     options: dict[str, str] = field(default_factory=dict)
 
@@ -33,25 +33,25 @@ class Format:
     name: str
     """Name of the format for messages."""
     suffix: str
-    """Empty for a folder of pictures."""
+    """Suffix of the file name; empty for a folder of pictures."""
     container: str | None = None
-    """FFmpeg's muxer; None where no video is encoded."""
+    """Name of FFmpeg's muxer; None if no video is encoded."""
     codecs: tuple[Codec, ...] = ()
-    """The first that this machine has is used."""
+    """Codecs, of which the first one that this machine has is used."""
     muxer_options: dict[str, str] = field(default_factory=dict)
     fps: int = 60
-    """Frames per second unless asked otherwise."""
+    """Default number of frames per second."""
     fps_max: int = 1000
     size: tuple[int, int] = _VIDEO
-    """Width and height unless asked otherwise [px]."""
+    """Default width and height [px]."""
     size_max: int = 8192
-    """Longest side [px]."""
+    """Largest width and height [px]."""
     pixels_max: int = 8192 * 4320
-    """Largest picture [px]: 8K. Encoders hold dozens of pictures in memory."""
+    """Largest number of pixels in a picture, that of 8K: encoders hold dozens of pictures in memory."""
     even: bool = False
     """True if width and height must be even: colour is stored for blocks of 2 x 2 pixels."""
     last_only: bool = False
-    """True if the file has one image, the last."""
+    """True if the file holds only the last picture."""
 
 
 # x264's presets: veryfast gives smaller files than superfast by two thirds and hardly costs more than rendering leaves
@@ -81,7 +81,7 @@ FORMATS = (MP4, WEBM, GIF, WEBP, PNG, FOLDER)
 
 
 def format_of(path: str | Path) -> Format:
-    """Return the format of a path; one without a suffix, or of a folder, is a folder of images."""
+    """Return the format of a path; a path without a suffix, or of a folder, is a folder of images."""
     name = str(path)
     if not name.strip():
         raise RecordingError("the name of the file to record to is empty")
@@ -98,13 +98,13 @@ def format_of(path: str | Path) -> Format:
 
 
 def check_rate(kind: Format, fps: Fraction) -> None:
-    """Refuse a rate that players of the format do not show."""
+    """Raise RecordingError for a frame rate that players of the format cannot show."""
     if fps > kind.fps_max:
         raise RecordingError(f"{float(fps):g} frames a second are too many for a {kind.name}: at most {kind.fps_max}")
 
 
 def check_size(kind: Format, size: tuple[int, int]) -> None:
-    """Refuse a size that the format, or a machine's memory, cannot hold."""
+    """Raise RecordingError for a size [px] that the format, or a machine's memory, cannot hold."""
     width, height = size
     if min(size) < (2 if kind.even else 1):
         raise RecordingError(f"{width}x{height} is too small for a {kind.name}")
@@ -116,5 +116,5 @@ def check_size(kind: Format, size: tuple[int, int]) -> None:
 
 
 def even_size(kind: Format, size: tuple[int, int]) -> tuple[int, int]:
-    """Return the nearest size above that the format can hold."""
+    """Return a size [px], rounded up to even numbers if the format needs them."""
     return (size[0] + size[0] % 2, size[1] + size[1] % 2) if kind.even else size

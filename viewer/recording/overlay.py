@@ -27,24 +27,24 @@ from .plots import Plots
 from .talk import Color, ForceLabel, cone_colors, force_labels, force_words, hidden_share, talk_entries
 
 _REFERENCE_SIZE = 960, 720
-"""Width and height of a picture in which measures below are in pixels; others follow their scarcer side."""
+"""Width and height of a picture with one pixel per measure [px]; others scale by the smaller of both ratios."""
 _SMALLEST, _LARGEST = 0.72, 6.0
-"""Bounds of the magnification: text stays readable in small pictures."""
+"""Bounds of the pixels per measure at `ui_scale` 1: text stays readable in small pictures."""
 _MARGIN, _PADDING, _GAP = 16, 12, 9
 _FONT_SIZE = 15
 _LINE = 22
 _NOTE = 0.87
-"""Height of a note, in lines."""
+"""Height of a note, as a fraction of a line's height."""
 _MARK = 22
-"""Width of an entry's mark."""
+"""Width of the mark of a legend entry [measures]."""
 _NARROWEST, _LOWEST = 330, 220
-"""Smaller pictures show the scene alone."""
+"""Least width and height of a picture with an overlay [measures]; smaller ones show the scene alone."""
 
 
 _TITLE, _TALK_LABEL = 1.5, 1.3
-"""Sizes of a title and of forces beside contacts in a talk, by that of other text."""
+"""Text sizes of a title, and of forces beside contacts in a talk, relative to other text."""
 _LABEL_SECONDS = 0.15
-"""Time of the video between two changes of a force beside a contact."""
+"""Video time between two changes of a force that is written beside a contact [s]."""
 
 Label = tuple[float, float, str, float]
 Box = tuple[float, float, float, float]
@@ -67,12 +67,12 @@ class Overlay:
         """Prepare the overlay.
 
         Args:
-            session: What is shown.
+            session: Session that the pictures show.
             size: Width and height of the pictures [px].
             speed: Simulated time per time of the video.
-            plot_seconds: Length of the video, if there are to be force curves; they need `sample` after every step.
+            plot_seconds: Length of the video [s], if it has force curves; these need `sample` after every step.
             ui_scale: Factor on all text.
-            style: For whom the pictures are.
+            style: Style of the pictures, such as for a talk.
             title: Text for the upper left corner.
 
         Raises:
@@ -89,13 +89,13 @@ class Overlay:
         self._fits = size[0] >= _NARROWEST * self._unit and size[1] >= _LOWEST * self._unit
         self._legend: tuple[object, Patch] | None = None
         self._seen: set[Color] | None = None
-        """Colours of cones that pictures have shown; None if nobody reports them."""
+        """Colours of cones that pictures have shown; None before the first call of `follow`."""
         self._row_is_low: bool | None = None
         """True if a legend in one line is at the bottom, where it hides less; None before the first picture."""
         self._clock: tuple[tuple[int, float], Image.Image] | None = None
-        """Characters that fit beside the speed, that speed, and the empty panel."""
+        """Number of characters of time that the panel has room for, speed on it, and the panel without the time."""
         self._labels: tuple[float, list[ForceLabel]] | None = None
-        """Forces beside contacts, and until which simulated time [s]."""
+        """Simulated time until which the forces beside contacts stay [s], and these forces."""
         self._plots: Plots | None = None
         if plot_seconds is not None and (any(session.visible.values()) or len(session.simulation.channels)):
             if not self._fits:
@@ -111,14 +111,14 @@ class Overlay:
             self._plots.sample(time)
 
     def follow(self, glyphs: Glyphs) -> None:
-        """Note the contents of the next frame: the legend of a talk names nothing else."""
+        """Remember the cones of the next frame: the legend of a talk lists only cones that were shown."""
         if self._style is VideoStyle.TALK:
             self._seen = (self._seen or set()) | cone_colors(glyphs)
 
     def compose(self, scene: Picture, time: float, labels: Sequence[Label] = ()) -> Picture:
-        """Return the whole frame from the pixels of the scene, which are drawn into; at a simulated time [s].
+        """Return the whole frame at a simulated time [s]. `scene`: pixels of the scene, which this may change.
 
-        `labels`: x and y in the scene's picture, from its top left [px], and text.
+        `labels`: x, y, text, and y of the contact, from the top left of the scene's picture [px].
         """
         if labels:
             scene = self._write_labels(scene, labels)
@@ -185,7 +185,7 @@ class Overlay:
         return self._title
 
     def _draw_legend(self) -> Patch | None:
-        """Draw the legend of colours and lengths, for the lower left corner; None if nothing is drawn."""
+        """Return the legend of colours and lengths, for the lower left corner; None if it has no entries."""
         entries = legend_entries(self._session)
         if not entries:
             return None
@@ -231,7 +231,7 @@ class Overlay:
         return Patch(canvas.image(), left, top)
 
     def _draw_mark(self, canvas: Canvas, start: tuple[float, float], entry: LegendEntry) -> None:
-        """Draw an entry's arrow or disc, from its left end at half height [px]."""
+        """Draw the arrow or disc of a legend entry. `start`: its left end at half height [px]."""
         u, (left, y) = self._unit, start
         if entry.is_arrow:
             canvas.arrow(start, _MARK * u, 3 * u, rgba(entry.color))
@@ -239,7 +239,7 @@ class Overlay:
             canvas.disc((left + _MARK * u / 2, y), 4.5 * u, rgba(entry.color))
 
     def _draw_bar(self, canvas: Canvas, start: tuple[float, float], length: float) -> None:
-        """Draw the scale bar with its ends, from its left end [px]."""
+        """Draw the scale bar with a tick at each end. `start`: its left end at half height [px]."""
         u, (left, y) = self._unit, start
         tick = 4.5 * u
         canvas.line(start, (left + length, y), 1.6 * u, TEXT)

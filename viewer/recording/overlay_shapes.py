@@ -1,4 +1,4 @@
-"""Turns text and shapes into small translucent images, blended into pictures by numpy."""
+"""Draws text and shapes as small translucent images, which numpy blends into pictures."""
 
 from collections.abc import Sequence
 from functools import cache
@@ -14,7 +14,7 @@ from .encoders import Picture
 Color = tuple[int, int, int, int]
 """RGBA, each from 0 to 255."""
 Point = tuple[float, float]
-"""x to the right, y down [px]."""
+"""Point in a picture: x to the right, y down [px]."""
 
 PANEL: Color = (24, 25, 27, 190)
 TEXT: Color = (236, 236, 236, 255)
@@ -46,7 +46,7 @@ def text_width(text: str, font: Font) -> float:
 
 
 def wrapped(text: str, font: Font, width: float) -> list[str]:
-    """Return the whole text in lines of a width [px], broken at spaces and the marks inside names if it can be."""
+    """Return a text as lines of at most a width [px], broken at spaces and punctuation where possible."""
     lines = []
     while text_width(text, font) > width:
         fits = next((n for n in range(len(text) - 1, 1, -1) if text_width(text[:n], font) <= width), 1)
@@ -58,7 +58,7 @@ def wrapped(text: str, font: Font, width: float) -> list[str]:
 
 
 def rgba(color: Sequence[float]) -> Color:
-    """Return a colour of 3 or 4 numbers from 0 to 1."""
+    """Return the `Color` of 3 or 4 numbers from 0 to 1."""
     red, green, blue, alpha = (round(255 * min(max(float(value), 0.0), 1.0)) for value in (*color, 1.0)[:4])
     return red, green, blue, alpha
 
@@ -66,14 +66,14 @@ def rgba(color: Sequence[float]) -> Color:
 def write_text(
     image: Image.Image, position: Point, text: str, font: Font, color: Color = TEXT, anchor: str = "lm"
 ) -> None:
-    """Write into an image; `anchor` as in Pillow, by default the text's left end at half height."""
+    """Write text into an image; `anchor` as in Pillow, by default the text's left end at half height."""
     layer = Image.new("RGBA", image.size)
     ImageDraw.Draw(layer).text(position, text, color, font, anchor)
     image.alpha_composite(layer)
 
 
 class Canvas:
-    """A small transparent image: shapes with smooth edges below, text above."""
+    """A small transparent image with text over shapes, whose edges are smooth."""
 
     def __init__(self, width: float, height: float) -> None:
         self.size = max(1, round(width)), max(1, round(height))
@@ -108,7 +108,7 @@ class Canvas:
         self._draw.polygon([(px * _FINE, py * _FINE) for px, py in tip], color)
 
     def triangle(self, tip: Point, width: float, height: float, color: Color) -> None:
-        """Draw a triangle on a horizontal foot, `height` below its tip, or above if that is negative."""
+        """Draw a triangle with a horizontal base, `height` below its tip [px]; above it if `height` is negative."""
         (x, y), half = tip, 0.5 * width
         corners = [(x, y), (x + half, y + height), (x - half, y + height)]
         self._draw.polygon([(px * _FINE, py * _FINE) for px, py in corners], color)
@@ -135,7 +135,7 @@ class Patch:
         self.ink: NDArray[np.uint16] = pixels[..., :3] * alpha
         """Colour times alpha, (height, width, 3), up to 255 * 256."""
         self.keep: NDArray[np.uint16] = 256 - alpha
-        """Share of the picture that stays, (height, width, 1), up to 256."""
+        """Weight of the picture under the patch, (height, width, 1), up to 256."""
 
     @property
     def height(self) -> int:
@@ -151,7 +151,7 @@ class Patch:
         return self.x, self.y, self.x + self.width, self.y + self.height
 
     def blend(self, picture: Picture) -> None:
-        """Change the picture in place; what lies outside of it is cut off."""
+        """Blend the patch into a picture, in place; parts outside of the picture are cut off."""
         region = picture[max(self.y, 0) : self.y + self.height, max(self.x, 0) : self.x + self.width]
         if not region.size:
             return

@@ -36,20 +36,20 @@ _SHARE = 0.32
 _ROW_MIN, _ROW_MAX = 52, 110
 _PLOT_PADDING, _PLOT_GAP, _FOOTER = 14, 8, 26
 _AXIS = 52
-"""Width of the column with the axis' ends."""
+"""Width of the column with the values at the ends of the axes [measures]."""
 _LABEL, _LABEL_SHARE = 96, 0.3
-"""Width of the column with names and values: at least, and as a part of the picture's at most."""
+"""Width of the column with names and values: least [measures], and largest as a fraction of the picture's width."""
 _NAME_SIZE, _NAME_LEAST = 14, 9
 _NAME_LINES = 2
 _TICK = 5
 _CURSOR: Color = (255, 255, 255, 150)
 _DIVISIONS = 8
-"""Ticks along the time axis, at most."""
+"""Largest number of ticks along the time axis."""
 _THICKNESS = 1.8
 _SECONDS = 10.0
-"""Time of the video that the curves reach back."""
+"""Longest video time that the curves show [s]."""
 _TEXT_SECONDS = 0.1
-"""Time of the video between two changes of a number: faster ones cannot be read."""
+"""Video time between two changes of a number [s]: faster changes cannot be read."""
 _LEAST = 1e-9
 """Least range of an axis of channels."""
 _LIGHTER = 0.2
@@ -66,11 +66,11 @@ class _Row:
     """Distance from the band's upper edge [px]."""
     height: int
     name: list[str]
-    """Lines of the sensor's whole name."""
+    """Lines of the whole name of the row."""
     name_size: int
     """Size of the name's text [px]."""
     values: NDArray[np.float64]
-    """Size of the sum of the forces [N], (1,), or the value of each channel."""
+    """Magnitude of the sum of the forces [N], (1,), or value of each channel, (channels,)."""
 
 
 class Plots:
@@ -78,7 +78,7 @@ class Plots:
 
     def __init__(self, session: Session, size: tuple[int, int], unit: float, seconds: float, speed: float) -> None:
         """Prepare plots. `size`: size of the whole frame [px]; `unit`: pixels per measure; `seconds`: length of the
-        video."""
+        video [s]."""
         self._session = session
         self._unit = u = unit
         self._text_time = speed * _TEXT_SECONDS
@@ -97,7 +97,7 @@ class Plots:
         # The scene above keeps an even height.
         height += (size[1] - height) % 2
         self.band: Picture = np.full((height, size[0], 3), _GROUND, np.uint8)
-        """The picture of the band, (height, width, 3)."""
+        """Picture of the band, RGB, (height, width, 3)."""
         names = [_fit_name(name, _LABEL_SHARE * size[0], u) for name, _, _ in drawn]
         widths = [text_width(line, text_font(name_size)) for lines, name_size in names for line in lines]
         self._label = max([_LABEL * u, *widths]) + 4 * u
@@ -105,7 +105,7 @@ class Plots:
         left, right = round(self._label + (_PLOT_PADDING + _AXIS) * u), round(size[0] - _PLOT_PADDING * u)
         self._left, self._right = left, right
         self._axis: tuple[int, Image.Image] | None = None
-        """Column at the left edge, and the time axis with its ticks."""
+        """Number of the column at the left edge, and the time axis that was drawn for it."""
         self._left_out = len(shown) + len(groups) - len(drawn)
         span = speed * min(_SECONDS, max(seconds, 0.2))
         self._rows = []
@@ -140,7 +140,7 @@ class Plots:
             row.strip.sample(time, values)
 
     def draw(self, time: float) -> None:
-        """Bring the band up to a simulated time [s]."""
+        """Update the band to a simulated time [s]."""
         # Rows of one kind share an axis: equal heights are equal forces.
         for is_net in (False, True):
             strips = [
@@ -162,7 +162,7 @@ class Plots:
 
     @property
     def _only_total(self) -> bool:
-        """True if arrows show no components: then curves show none either."""
+        """True if arrows show only total forces: curves then show no components either."""
         gizmos = self._session.settings.gizmos
         return gizmos.total and not gizmos.normal
 
@@ -243,7 +243,7 @@ class Plots:
 
 
 def _fit_name(name: str, width: float, unit: float) -> tuple[list[str], int]:
-    """Lines of a whole name, and the size of their text [px], in a column so wide [px]."""
+    """Return the lines of a whole name in a column of a width [px], and the size of their text [px]."""
     sizes = range(round(_NAME_SIZE * unit), round(_NAME_LEAST * unit) - 1, -1)
     lines = [(wrapped(name, text_font(size), width), size) for size in sizes]
     return next((each for each in lines if len(each[0]) <= _NAME_LINES), lines[-1])
@@ -252,9 +252,9 @@ def _fit_name(name: str, width: float, unit: float) -> tuple[list[str], int]:
 _GRID: Color = (255, 255, 255, 26)
 _ZERO: Color = (255, 255, 255, 64)
 _SHRINK = 0.4
-"""Part of its length below which an axis shrinks to the range that it needs."""
+"""Fraction of an axis that its values must fill, or the axis shrinks to their range."""
 _PLOT_MARK, _NUMBER = 5.0, 6.5
-"""Size of a mark where a curve leaves the strip, and of the number beside it, by the curve's thickness."""
+"""Sizes of a mark where a curve leaves the strip, and of the number beside it, in thicknesses of the curve."""
 
 
 class CurveStrip:
@@ -264,16 +264,17 @@ class CurveStrip:
     """
 
     def __init__(self, pixels: Picture, colors: Sequence[Color], seconds: float, thickness: float, top: float) -> None:
-        """`pixels`: where to paint, filled with the ground's colour; `seconds`: time across; `top`: least range."""
+        """Begin a strip. `pixels`: picture to paint, filled with the background's colour; `seconds`: time across its
+        width; `top`: least range of the axis."""
         self._shown = pixels
         self._pixels = pixels.copy()
-        """The curves without marks, which stand elsewhere in every picture."""
+        """Picture of the curves without marks, which move from picture to picture."""
         self._ground = pixels[0, 0].astype(float)
         self._height, self._width = pixels.shape[:2]
         self._colors = colors
         self._column_time = seconds / self._width
         self.division = nice_above(seconds / _DIVISIONS)
-        """Time between two vertical grid lines."""
+        """Time between two vertical grid lines [s]."""
         self._thickness = thickness
         self._top_min = nice_above(top)
         self.bottom, self.top = 0.0, self._top_min
@@ -282,12 +283,12 @@ class CurveStrip:
         self._high = self._low.copy()
         self._last = np.zeros(len(colors))
         self._start: float | None = None
-        """Time of the first sample."""
+        """Time of the first sample [s]."""
         self._first = 0
         """Number of the column at the left edge; column 0 holds the first sample."""
         self._newest = -1
         self._stale = 0
-        """Number of the first column whose paint may be out of date."""
+        """Number of the first column that may have to be painted again."""
 
     def sample(self, time: float, values: NDArray[np.float64]) -> None:
         """Add the curves' values at a time, which never goes back."""
@@ -319,7 +320,7 @@ class CurveStrip:
 
     @property
     def ticks(self) -> list[tuple[float, int]]:
-        """Return times [s] and columns of the vertical grid lines, also of those that no sample has reached."""
+        """Return times [s] and columns of the vertical grid lines, also after the newest sample."""
         columns = np.arange(self._width)
         number = self._grid_number(columns)
         marked = columns[number > self._grid_number(columns - 1)]
@@ -337,7 +338,7 @@ class CurveStrip:
         return self._low[:, shown], self._high[:, shown]
 
     def paint(self, values: ValueRange | None = None) -> None:
-        """Bring the strip up to date, with an axis for these values, or for its own."""
+        """Paint the newest samples, with an axis for a range of values; None for the range of the strip's own."""
         if self._newest < 0:
             return
         low, high = self.columns
@@ -358,7 +359,7 @@ class CurveStrip:
             values[:, :-shift] = values[:, shift:].copy()
 
     def _fit_axis(self, values: ValueRange) -> bool:
-        """Give the axis room for these values. True if it has changed."""
+        """Fit the axis to a range of values; return True if it has changed."""
         bottom, top = values.low, max(values.high, self._top_min)
         fits = top <= self.top and bottom >= self.bottom
         # An axis that has become much too long shrinks; a little too long it stays, or it would jump back and forth.
@@ -385,11 +386,13 @@ class CurveStrip:
         self._pixels[:, start:end] = np.rint(colors)
 
     def _draw_marks(self) -> None:
-        """Draw a triangle at the edge where a curve leaves the strip, and at each edge the value of the farthest."""
+        """Draw a triangle at the edge where a curve leaves the strip, and beside it the curve's farthest value
+        there."""
         (low, high), values = self.columns, ValueRange(self.bottom, self.top)
         size, font = _PLOT_MARK * self._thickness, number_font(round(_NUMBER * self._thickness))
         written: list[tuple[bool, float, float]] = []
-        """Edge, left and right of the numbers that are drawn, so that none covers another."""
+        """True for the upper edge, left and right end [px] of each number that is drawn, so that none covers
+        another."""
         for curve, color in enumerate(self._colors):
             marks = marks_beyond(low[curve], high[curve], values)
             for is_above in (True, False):
@@ -414,7 +417,7 @@ class CurveStrip:
                 Patch(number.image(), left, y).blend(self._shown)
 
     def _row(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the distance from the strip's upper edge [px]."""
+        """Return the distances of values from the strip's upper edge [px]."""
         room = self._height - self._thickness
         return self._thickness / 2 + room * (self.top - values) / (self.top - self.bottom)
 

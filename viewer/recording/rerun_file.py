@@ -1,4 +1,4 @@
-"""Turns a session's steps into a Rerun recording: shapes, arrows as in the window, curves and events."""
+"""Writes a session's steps to a Rerun recording: shapes, arrows as in the window, curves and events."""
 
 import errno
 import math
@@ -36,11 +36,11 @@ from .table_files import SPARE
 from .tables import SeenEvent, TouchSample, running_touches, touch_samples
 
 _STEPS = 256
-"""Steps that are sent at once."""
+"""Number of steps that are sent as one block."""
 _POSE_SECONDS = 1 / 60
 """Simulated time between two poses of the scene's shapes; contacts come at every step."""
 _ROOM = 1_000_000
-"""Free bytes on the disk without which no recording is begun."""
+"""Least free space on the disk to begin a recording [bytes]."""
 _TIME = "simulation"
 _TOUCH: Color = (224, 226, 229, 255)
 """Colour of a touch sensor with one value."""
@@ -121,7 +121,7 @@ def _solid(model: MjModel, geom: int) -> dict[str, Any]:
 
 
 def _color(model: MjModel, geom: int) -> Color:
-    """Return MuJoCo's colour of a geom: its own, unless that is the default and it has a material."""
+    """Return MuJoCo's colour of a geom: its material's, if it has one and its own is the default; else its own."""
     material, own = int(model.geom_matid[geom]), model.geom_rgba[geom]
     if material < 0 or not np.allclose(own, _DEFAULT_RGBA):
         return rgba(own)
@@ -131,7 +131,7 @@ def _color(model: MjModel, geom: int) -> Color:
 
 
 class RerunWriter:
-    """Writes a recording that opens in Rerun's viewer with a layout of its own."""
+    """Writer of a recording that opens in Rerun's viewer with a layout of its own."""
 
     def __init__(self, file: PartFile, session: Session) -> None:
         # On a full disk Rerun never returns from writing the first bytes.
@@ -221,8 +221,8 @@ class RerunWriter:
         return [(each or Glyphs()).arrows for each in glyphs]
 
     def _flush(self) -> None:
-        """Write a block. Rerun gives up for good on a full disk: so there is room for a block before it is sent, and
-        where there is none for the next one, the file ends."""
+        """Write a block. Rerun cannot recover from a full disk: room for a block is reserved before it is sent, and the
+        file ends if there is no room for the next block."""
         before = self._file.size
         self._file.lend(SPARE)
         self._send_block()
@@ -410,16 +410,17 @@ def _joined(batches: Sequence[ContactBatch]) -> ContactBatch:
 
 
 def _sums(values: Array, counts: Sequence[int]) -> Array:
-    """Return the sums of consecutive runs of values with lengths `counts`, (counts,)."""
+    """Return the sums of consecutive groups of values, whose lengths are `counts`, (groups,)."""
     ends = np.cumsum([0, *counts])
     totals = np.concatenate([[0.0], np.cumsum(values)])
     return np.asarray(totals[ends[1:]] - totals[ends[:-1]])
 
 
 def import_rerun(need: str = "Rerun files need") -> Any:
-    """Rerun, with its log off: we report its errors in one line. Others who log so, such as MotrixSim, keep theirs.
+    """Return Rerun, with its log off: its errors are reported in one line. Other libraries, such as MotrixSim, keep
+    their log.
 
-    RecordingError, which begins with `need`, if it cannot be imported.
+    Raises RecordingError, which begins with `need`, if Rerun cannot be imported.
     """
     level = os.environ.get("RUST_LOG")
     os.environ["RUST_LOG"] = level or "off"

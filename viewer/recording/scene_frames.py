@@ -1,4 +1,4 @@
-"""Turns a scene into pictures on an exact time base, without a window."""
+"""Draws a scene as pictures at exact times, without a window."""
 
 from collections.abc import Iterator, Sequence
 
@@ -19,7 +19,7 @@ _USUAL_HEIGHT = 720
 _LEAST_UNIT = 0.5
 """Pixels per measure in small pictures: gizmos stay readable."""
 _CHUNK = 100
-"""Steps between two chances to stop, where no picture comes for long."""
+"""Largest number of steps between two results of `pictures`, so that its caller can stop."""
 
 
 class SceneFrames:
@@ -50,7 +50,8 @@ class SceneFrames:
         self._counter = StepCounter(session, schedule, calls if overlay is None else [overlay.sample, *calls])
 
     def pictures(self, first: int = 0) -> Iterator[Picture | None]:
-        """Yield the frames from `first` on; None now and then where many steps lie before a frame.
+        """Yield the frames from `first` on, and None in between: for earlier frames, and while many steps are
+        simulated.
 
         Raises UnstableError when the simulation diverges.
         """
@@ -94,7 +95,7 @@ class SceneFrames:
 
 
 def open_renderer(session: Session, size: tuple[int, int], quality: Quality) -> OffscreenRenderer:
-    """Return a renderer for a session's scene. Raises an error of one line if there is none."""
+    """Return a renderer for a session's scene. Raises RecordingError, one line, if there is none."""
     try:
         return OffscreenRenderer(session.engine.model, *size, quality)
     except (OpenGLError, ValueError) as error:

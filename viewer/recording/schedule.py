@@ -1,4 +1,4 @@
-"""Turns frames of a video into physics steps, exactly: both are counted, and time is never summed up."""
+"""Finds the physics step of each frame of a video, exactly: both are counted, and times are never summed up."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -16,10 +16,10 @@ class SlowMotion:
     """A part of a video that shows a short time slowly."""
 
     begin: Fraction
-    """Simulated time after the scene's start [s]."""
+    """Simulated time at which the slow part begins, after the scene's start [s]."""
     end: Fraction
     speed: Fraction
-    """Simulated time per time of the video, in that part."""
+    """Simulated time per video time, in the slow part."""
 
     @classmethod
     def around(cls, time: float, speed: float, seconds: float) -> "SlowMotion":
@@ -63,13 +63,13 @@ class Schedule:
         return int(self._time(frame / self.fps) // self.timestep)
 
     def speed_at(self, frame: int) -> Fraction:
-        """Return the simulated time per time of the video, at a frame."""
+        """Return the simulated time per video time, at a frame."""
         slow = self.slow
         is_slow = slow is not None and slow.begin <= self._time(frame / self.fps) < slow.end
         return slow.speed if slow is not None and is_slow else self.speed
 
     def _time(self, seconds: Fraction) -> Fraction:
-        """Return the simulated time after the scene's start [s] at a time of the video [s]."""
+        """Return the simulated time after the scene's start [s] at a video time [s]."""
         time = self.start + seconds * self.speed
         slow = self.slow
         if slow is None or time <= (begin := max(slow.begin, self.start)) or slow.end <= begin:
@@ -80,7 +80,7 @@ class Schedule:
         return begin + since * slow.speed if since < length else slow.end + (since - length) * self.speed
 
     def _seconds(self, time: Fraction) -> Fraction:
-        """Return the time of the video [s] at a simulated time after the scene's start [s]."""
+        """Return the video time [s] at a simulated time after the scene's start [s]."""
         slow = self.slow
         if slow is None or time <= (begin := max(slow.begin, self.start)) or slow.end <= begin:
             return (time - self.start) / self.speed
@@ -94,7 +94,7 @@ class Schedule:
 
     @property
     def lead(self) -> int:
-        """Frames that fit before the first one; they have the numbers -1, -2, ..."""
+        """Number of frames that fit between the scene's start and the first frame; they are numbered -1, -2, ..."""
         return int(self.start * self.fps / self.speed)
 
     # Asked at every step, and fractions are slow.
@@ -118,7 +118,7 @@ class Schedule:
 
 
 def exact(value: float) -> Fraction:
-    """Return the simple fraction for a float: 0.002 is 1/500."""
+    """Return a float as a simple fraction: 0.002 is 1/500."""
     return Fraction(value).limit_denominator(10**9)
 
 
@@ -132,13 +132,14 @@ OnStep = Callable[[int, float], None]
 
 
 class StepCounter:
-    """An observer of a session's simulation."""
+    """Observer that counts the steps of a session's simulation."""
 
     def __init__(self, session: Session, schedule: Schedule, calls: Sequence[OnStep] = ()) -> None:
-        """Each of `calls` is called at every step from that of the schedule's first frame on."""
+        """Begin to count. Each of `calls` is called at every step, beginning with the step of the schedule's first
+        frame."""
         self._engine = session.engine
         self.step = 0
-        """Steps taken."""
+        """Number of steps taken."""
         self._schedule = schedule
         self._calls = calls
         self._counts = not session.source.replays

@@ -1,4 +1,4 @@
-"""Turns blocks of rows into CSV, NPZ and Parquet files, in bounded memory."""
+"""Writes blocks of rows to CSV, NPZ and Parquet files, in bounded memory."""
 
 import csv
 import io
@@ -39,15 +39,15 @@ from .tables import (
 )
 
 _CHUNK = 1 << 16
-"""Values that are copied at once."""
+"""Number of values that are copied at once."""
 _FAST = 2
-"""Compression of NumPy arrays: a twelfth larger than the default, in half the time."""
+"""Compression level of NumPy arrays: files are a twelfth larger than by default, and take half the time."""
 _SAMPLE = 256
 """Number of values from which it is decided whether a column repeats few values."""
 _VALUE_SIZE = 8
-"""Bytes of a number, and of a text's number."""
+"""Size of a number, and of the number that stands for a text [bytes]."""
 SPARE = 1 << 20
-"""Bytes needed to complete a file on a full disk, in addition to another block and the format's own data: events."""
+"""Room for events when a file is completed on a full disk [bytes], besides another block and the format's own data."""
 
 
 class TableFile(Protocol):
@@ -58,7 +58,7 @@ class TableFile(Protocol):
         ...
 
     def write(self, block: Block) -> None:
-        """Add some rows; of a block, the columns that the file has."""
+        """Add a block of rows; columns that the file does not have are ignored."""
         ...
 
     def close(self) -> None:
@@ -73,9 +73,9 @@ class TableFile(Protocol):
 class CsvFile(TableFile):
     """Text: a heading, then a line for each row. Numbers read back exactly; an unknown number is NaN.
 
-    An empty cell would not do: a reader that finds only these in the first rows takes the column for text. Unknown
-    whole numbers are empty cells: the first rows have some, and a reader that takes the column for whole numbers can
-    read no NaN later.
+    An unknown number is not written as an empty cell, because a reader that finds only empty cells in the first rows
+    takes the column for text. An unknown integer is an empty cell: the first rows of such a column have integers, and a
+    reader that expects integers cannot read NaN.
     """
 
     def __init__(self, file: PartFile, columns: Columns, notes: dict[str, str]) -> None:
@@ -102,7 +102,7 @@ def events_as_csv(entries: Iterable[LogEntry]) -> str:
 
 
 def _csv_line(texts: Iterable[str]) -> str:
-    """Return texts as a line, in quotes where they need them."""
+    """Return texts as a line of CSV, with quotes where they are needed."""
     line = io.StringIO()
     csv.writer(line, lineterminator="\n").writerow(texts)
     return line.getvalue()
@@ -147,7 +147,7 @@ _TYPES = {Kind.INTEGER: "integer", Kind.NUMBER: "number", Kind.TEXT: "string"}
 def csv_schema(names: Mapping["Table", str], has_video: bool) -> str:
     """Return types and units of the columns of CSV files, which cannot hold them, as JSON: a tabular data package.
 
-    `names`: of each table's file.
+    `names`: file name of each table.
     """
     resources = []
     for table, name in names.items():
@@ -162,9 +162,9 @@ def csv_schema(names: Mapping["Table", str], has_video: bool) -> str:
 
 
 class NpzFile(TableFile):
-    """NumPy arrays, one a column; text as unicode arrays, so that no pickle is needed.
+    """File of NumPy arrays, one for each column; texts are unicode arrays, so that no pickle is needed.
 
-    A block may leave columns out: they need not be equally long.
+    A block may lack columns: the arrays need not be equally long.
     """
 
     def __init__(self, file: PartFile, columns: Columns, notes: dict[str, str]) -> None:
@@ -188,7 +188,7 @@ class NpzFile(TableFile):
         self._file.reserve(SPARE + 2 * self._spooled - before)
 
     def _codes(self, texts: Texts) -> NDArray[np.int64]:
-        """Return the places of texts among all names so far, in which new ones are in the order of their rows."""
+        """Return the index of each text among all names so far; new names are added in the order of their rows."""
         used, firsts = np.unique(texts.codes, return_index=True)
         places = np.zeros(len(texts.names), np.int64)
         for code in used[np.argsort(firsts)].tolist():
@@ -243,7 +243,7 @@ def parquet_schema(columns: Columns, notes: Mapping[str, str]) -> Any:
 
 
 class ParquetFile(TableFile):
-    """Parquet, a row group a block; what is not known is null."""
+    """Parquet file with a row group for each block; unknown values are null."""
 
     def __init__(self, file: PartFile, columns: Columns, notes: dict[str, str]) -> None:
         import pyarrow
@@ -276,11 +276,11 @@ class ParquetFile(TableFile):
 T = TypeVar("T")
 
 _BUFFERED = 1024
-"""Readings, one a sensor and step, whose rows are written at once."""
+"""Number of readings, one for each sensor and step, whose rows are written as one block."""
 
 
 class Table(StrEnum):
-    """Content of a data file."""
+    """Tables of a data file."""
 
     CONTACTS = "contacts"
     EVENTS = "events"
@@ -299,7 +299,7 @@ _PREFIXES = {Table.CONTACTS: "", Table.EVENTS: "event_", Table.TOUCH: "touch_", 
 
 
 class TableWriter:
-    """Buffers steps of a session and writes them as blocks of rows."""
+    """Writer that buffers steps of a session and writes them as blocks of rows."""
 
     def __init__(
         self,
@@ -309,13 +309,13 @@ class TableWriter:
         notes: dict[str, str],
         has_video: bool,
     ) -> None:
-        """`parts`: of each table that is written. Tables may share a file."""
+        """Open the files. `parts`: file of each table that is written; tables may share a file."""
         self._session, self._parts = session, parts
         self._shared = len(set(parts.values())) < len(parts)
         self._contacts = ContactRows(session, _BUFFERED) if Table.CONTACTS in parts else None
         self._touches: list[TouchStep] = []
         self._written: list[tuple[int, float, int]] = []
-        """Step, time [s] and video frame of each step, where channels are written."""
+        """Number, time [s] and video frame of each step, if channels are written."""
         self._files: dict[PartFile, TableFile] = {}
         columns: dict[PartFile, Columns] = {}
         for table, part in parts.items():
@@ -329,7 +329,7 @@ class TableWriter:
             raise
 
     def write(self, step: int, time: float, video_frame: int = NO_FRAME) -> None:
-        """Add all sensors of the session, which is at a step and a simulated time [s]."""
+        """Add the values of all sensors at the session's step, with its number and simulated time [s]."""
         if Table.CHANNELS in self._parts:
             self._written.append((step, time, video_frame))
         if Table.TOUCH in self._parts:

@@ -1,4 +1,4 @@
-"""Turns a session at a physics step into rows of the tables of a data file: contacts, touch values and events."""
+"""Collects rows for the tables of a data file from the steps of a session: contacts, touch values and events."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
@@ -60,9 +60,9 @@ class Kind(Enum):
     """Kind of values in a column."""
 
     INTEGER = auto()
-    """A whole number; negative where there is none."""
+    """Whole numbers; a negative number means that there is no value."""
     NUMBER = auto()
-    """NaN where it is not known."""
+    """Floating point numbers; NaN means that the value is unknown."""
     TEXT = auto()
 
 
@@ -71,10 +71,10 @@ Columns = Mapping[str, Kind]
 
 
 class Texts(NamedTuple):
-    """A column of texts, of which few differ."""
+    """A column of texts with few different ones."""
 
     codes: NDArray[np.intp]
-    """Place of each row's text in `names`, (rows,)."""
+    """Index of each row's text in `names`, (rows,)."""
     names: list[str]
 
 
@@ -84,7 +84,7 @@ Block = Mapping[str, Values]
 
 
 def shown_columns(columns: Columns, has_video: bool) -> Columns:
-    """Return the columns of a file that stands alone, or beside a video."""
+    """Return the columns of a file, without `video_frame` if there is no video."""
     return {name: kind for name, kind in columns.items() if has_video or name != "video_frame"}
 
 
@@ -122,8 +122,8 @@ _UNITS = {
 
 
 def unit_of(column: str) -> str:
-    """Return the SI unit of a column, by its name or that of its vector; empty for names, counts, directions and the
-    values of touch sensors, whose unit is that of their tables."""
+    """Return the SI unit of a column, by its name or the name of its vector. Empty for names, counts, directions, and
+    values of touch sensors, which have the unit of their device's table."""
     return _UNITS.get(column) or _UNITS.get(column.partition("_")[0], "")
 
 
@@ -150,7 +150,7 @@ _NUMBERS = (
 )
 _DIST = _NUMBERS.index("dist")
 _VECTORS = (*range(2, _DIST, 3), *range(_DIST + 1, len(_NUMBERS), 3))
-"""First columns of a contact's vectors among its numbers."""
+"""Index in `_NUMBERS` of the first component of each vector."""
 CONTACT_COLUMNS: Columns = {
     "step": Kind.INTEGER,
     "time": Kind.NUMBER,
@@ -163,19 +163,19 @@ CONTACT_COLUMNS: Columns = {
     "geom1": Kind.TEXT,
     "geom2": Kind.TEXT,
 }
-"""SI units. Forces and torques act on object 2 (`geom2`), during the step that ends at `time`: along the contact's
-normal and tangents (NaN for netforce sensors, which have none), and along the world's axes."""
+"""Columns of contacts, in SI units. Forces and torques act on object 2 (`geom2`), during the step that ends at `time`:
+along the contact's normal and tangents (NaN for netforce sensors, which have none), and along the world's axes."""
 
 
 class ContactRows:
-    """Turns the steps of a session into rows of contacts, many steps at once.
+    """Collector of a session's contacts as rows, for many steps at once.
 
-    A row for each filled slot. A sensor that finds nothing has one row: `found` is 0, its values are NaN. So every
+    Each filled slot has a row. A sensor that finds nothing has one row: `found` is 0, other values are NaN. So every
     sensor has a row at every step, and sums over rows are sums over contacts.
     """
 
     def __init__(self, session: Session, readings: int) -> None:
-        """Tables of the sensors that are shown now. Blocks have about `readings` readings, one for each sensor and
+        """Begin with the sensors that are shown now. Blocks have about `readings` readings, one for each sensor and
         step."""
         engine, self._simulation = session.engine, session.simulation
         names = [sensor.name for sensor in session.shown_sensors]
@@ -183,7 +183,7 @@ class ContactRows:
         by_geoms = engine.has_contact_list and None not in sides
         self._sides = sides
         self._geom_names = ["", *geom_names(engine.model)]
-        """Names by code: that of a geom that is not known first, then by id."""
+        """Names by code: first the empty name of an unknown geom, then the names of geoms by id."""
         self._geom_codes = {name: code for code, name in enumerate(self._geom_names)}
 
         def details(name: str, batch: ContactBatch) -> Any:
@@ -202,7 +202,7 @@ class ContactRows:
         self._frames: list[int] = []
 
     def add(self, step: int, video_frame: int) -> Block | None:
-        """Add the step at which the session is. Return the rows of a block that is complete."""
+        """Add the session's present step. Return the rows of a block if it is now complete, else None."""
         done = self._buffer.add(self._simulation.shown_step)
         self._steps.append(step)
         self._frames.append(video_frame)
@@ -236,7 +236,7 @@ class ContactRows:
         return rows
 
     def _code(self, name: str) -> int:
-        """Return the code of a geom's name, or of a flex's, which may be new."""
+        """Return the code of the name of a geom or flex; a new name gets a new code."""
         if name not in self._geom_codes:
             self._geom_codes[name] = len(self._geom_names)
             self._geom_names.append(name)
@@ -335,8 +335,9 @@ EVENT_COLUMNS: Columns = {
     "body2": Kind.TEXT,
     "slip_speed": Kind.NUMBER,
 }
-"""SI units. `time` is inside a step; `step` and `video_frame` are the first that show the event. `peak_force` is the
-largest normal force of the contact so far. Of slip and creep: `distance` is the way, `slip_speed` the largest speed."""
+"""Columns of events, in SI units. `time` is inside a step; `step` and `video_frame` are the first that show the event.
+`peak_force` is the largest normal force of the contact so far. For slip and creep, `distance` is how far the surfaces
+moved, and `slip_speed` the largest speed."""
 
 
 @dataclass(frozen=True)
@@ -345,15 +346,15 @@ class SeenEvent:
 
     step: int
     video_frame: int
-    """NO_FRAME without a video, and after its last frame."""
+    """Number of the frame; NO_FRAME without a video, and after its last frame."""
     entry: LogEntry
 
 
 class EventCollector:
-    """Finds contact events from now on: of the contact sensors' pairs, or of all pairs where there are no sensors."""
+    """Collector of contact events of the contact sensors' pairs of geoms, or of all pairs if there are no sensors."""
 
     def __init__(self, session: Session, video: Schedule | None = None) -> None:
-        """Collect events. `video`: video whose frames the events are to name."""
+        """Begin to collect. `video`: schedule of the video whose frame numbers the events get."""
         self._session = session
         self._video = video
         self._origin = session.engine.time
@@ -362,12 +363,12 @@ class EventCollector:
 
     @property
     def pair_count(self) -> int:
-        """Pairs that are followed."""
+        """Number of pairs that are followed."""
         return len(self._tracker.pairs.labels)
 
     @property
     def pair_total(self) -> int:
-        """Pairs that should be followed; beyond a limit they are not."""
+        """Number of pairs that should be followed; a limit may leave some out."""
         return self._tracker.pairs.choice.total
 
     @property
@@ -378,7 +379,7 @@ class EventCollector:
     def finish(self, start: float, end: float) -> list[SeenEvent]:
         """Return the events in a span of time [s] that ends now, in order. Simulates one more step and stops observing.
 
-        The state after a step, with what touches there, is known to MuJoCo only when the next step starts from it.
+        MuJoCo computes the contacts of the state after a step only when the next step starts from it.
         """
         simulation, tracker = self._session.simulation, self._tracker
         # Not after a simulation that diverged, and is back at its start.
@@ -411,7 +412,7 @@ CHANNEL_COLUMNS: Columns = {
     "value": Kind.NUMBER,
     "unit": Kind.TEXT,
 }
-"""`step` and `video_frame` are the first at or after `time` that are written; without one there are none."""
+"""`step` and `video_frame` are those of the first written step at or after `time`; negative if there is none."""
 
 
 def channel_rows(channels: Sequence[Samples], written: Sequence[tuple[int, float, int]]) -> Block:

@@ -12,11 +12,11 @@ from ..session.session import Session
 from ..settings import GizmoSettings
 
 _WIDTH, _POINT_SIZE, _LENGTH = 2.2, 1.7, 1.25
-"""Factors on the usual sizes of arrows and spheres: a projector's pixels are few and pale."""
+"""Factors on shaft diameter, sphere size and arrow length: a projector's pixels are few and pale."""
 _TOGETHER = 70.0
-"""Contacts that are closer than this have one label, for the sum of their forces [measures]."""
+"""Distance on screen below which contacts share a label, for the sum of their forces [measures]."""
 _LEAST = 0.05
-"""Forces weaker than this part of the strongest have no label."""
+"""Fraction of the strongest force below which a force has no label."""
 _MOST = 8
 _WORDS = {"sticking": "cone: sticks", "sliding": "cone: slips", "creeping": "cone: creeps"}
 """Legend entries that are not arrows, in words for a first-time audience."""
@@ -47,7 +47,7 @@ def talk_gizmos(gizmos: GizmoSettings) -> GizmoSettings:
 
 
 def scene_title(session: Session) -> str:
-    """Return the scene's name; of a file `scene.xml`, that of its model. Names of folders may be private."""
+    """Return the scene's name; for a file `scene.xml`, its model's name, not its folder's, which may be private."""
     path = session.engine.path
     if path is None:
         return ""
@@ -66,9 +66,9 @@ def cone_colors(glyphs: Glyphs) -> set[Color]:
 
 
 def talk_entries(entries: list[LegendEntry], seen: set[Color] | None) -> list[LegendEntry]:
-    """Return the entries of a legend that an audience needs: arrows and cones, not what is faint and why.
+    """Return the entries of a legend that an audience needs: cones, and arrows that are not faint.
 
-    `seen`: colours of the cones that the pictures have shown; None if that is not known.
+    `seen`: colours of the cones that the pictures have shown; None if they are not known.
     """
 
     def is_shown(entry: LegendEntry) -> bool:
@@ -82,7 +82,7 @@ def talk_entries(entries: list[LegendEntry], seen: set[Color] | None) -> list[Le
 
 
 def force_labels(session: Session, size: tuple[int, int]) -> list[ForceLabel]:
-    """Return where the forces of a picture of this size [px] are to be written, the strongest first.
+    """Return the labels of the forces in a picture of a size [px], the strongest first.
 
     Contacts close to each other on screen have one label, for the sum of their forces.
     """
@@ -116,7 +116,7 @@ def force_labels(session: Session, size: tuple[int, int]) -> list[ForceLabel]:
 
 
 def hidden_share(session: Session, size: tuple[int, int], box: tuple[float, float, float, float]) -> float:
-    """Return the share of the geoms that move that a box hides in a picture of this size.
+    """Return the fraction of the moving geoms that a box hides in a picture of a size [px].
 
     `box`: left, top, right and bottom [px].
     """
@@ -133,14 +133,15 @@ def hidden_share(session: Session, size: tuple[int, int], box: tuple[float, floa
 def _places(
     gauge: Gauge, points: NDArray[np.float64], size: tuple[int, int]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-    """Return x and y of world points (n, 3) in a picture of this size, from its top left [px], and their depths [m]."""
+    """Return x and y of world points (n, 3) in a picture of a size, from its top left [px], and their depths [m]."""
     left, bottom, width, height = gauge.eye.viewport
     pixels, depths = gauge.eye.matrices.project(points, gauge.eye.viewport)
     return (pixels[:, 0] - left) * size[0] / width, (bottom + height - pixels[:, 1]) * size[1] / height, depths
 
 
 def force_words(force: float, count: int = 1) -> str:
-    """Return a force with its unit, in as few digits as can be read while it changes; `count` contacts have it."""
+    """Return a force [N] as text with its unit, in few digits, to be read while it changes; `count` contacts share
+    it."""
     if count > 1:
         # Each of them has an arrow of its own.
         return f"{force_words(force)} in {count}"

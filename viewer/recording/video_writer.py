@@ -17,11 +17,11 @@ from .formats import FOLDER, check_rate, check_size, format_of
 from .schedule import frame_rate
 
 _QUEUE_LENGTH = 4
-"""Pictures that wait for the encoder at most: they bound the memory of a recording of any length."""
+"""Largest number of pictures that wait for the encoder: it bounds the memory of a recording of any length."""
 
 
 class VideoWriter:
-    """Writes pictures to a video, an animation, a picture or a folder, by the path's suffix.
+    """Writer of pictures to a video, an animation, a picture or a folder, by the path's suffix.
 
     The file has a hidden name until `finish`; without `finish` nothing is left behind.
     """
@@ -57,7 +57,7 @@ class VideoWriter:
 
     @property
     def frames(self) -> int:
-        """Frames added so far."""
+        """Number of frames added so far."""
         return self._added - self._dropped
 
     @property
@@ -77,15 +77,15 @@ class VideoWriter:
 
     @property
     def bytes_written(self) -> int:
-        """Size of the file so far."""
+        """Size of the file so far [bytes]."""
         return self._file.size
 
     def add(self, picture: Picture, count: int = 1, timeout: float | None = None) -> bool:
-        """Add a picture, (height, width, 3) of uint8, shown for `count` frames; waits while the queue is full.
+        """Add a picture, (height, width, 3) of uint8, shown for `count` frames; wait while the queue is full.
 
-        The picture is encoded later: it must not be changed any more. One of another size, such as of a window that
-        was resized, is fitted in. False if the queue stayed full for `timeout` seconds. DiskFullError if the disk is:
-        then `finish` completes what was added before.
+        The picture is encoded later: it must not be changed any more. A picture of another size, such as of a resized
+        window, is scaled to fit. Returns False if the queue stayed full for `timeout` seconds. Raises DiskFullError if
+        the disk is full: `finish` then completes the pictures that were added before.
         """
         if self._stopped:
             raise RecordingError(f"{self.path}: the recording is closed")
@@ -113,12 +113,12 @@ class VideoWriter:
         return self._stopped and not self._thread.is_alive()
 
     def wait(self, seconds: float) -> bool:
-        """Wait for the encoder, for so long at the most; True if it is done."""
+        """Wait for the encoder for at most `seconds`; return True if it is done."""
         self._thread.join(max(0.0, seconds))
         return self.completed
 
     def finish(self) -> Path:
-        """Complete the file under its final name; returns its path."""
+        """Complete the file under its final name, and return its path."""
         if self._closed:
             return self.path
         if not self.frames:
@@ -153,7 +153,8 @@ class VideoWriter:
             raise write_error(self.path, self._error) from None
 
     def _encode(self) -> None:
-        """Encode queued frames in a thread. After an error it still empties the queue, so that `add` does not block."""
+        """Encode queued frames in a thread. After an error the thread still empties the queue, so that `add` does not
+        block."""
         while (item := self._queue.get()) is not None:
             if self.full:
                 self._dropped += item[1]
@@ -176,22 +177,22 @@ class VideoWriter:
 
 
 def png_bytes(picture: Picture) -> bytes:
-    """Return a PNG file of a picture, (height, width, 3) of uint8."""
+    """Return the content of a PNG file of a picture, (height, width, 3) of uint8."""
     content = io.BytesIO()
     save_png(content, picture)
     return content.getvalue()
 
 
 _PATIENCE = 0.1
-"""Longest that the window waits for the encoder [s]: longer, and the simulation would lose its pace."""
+"""Longest wait of the window for the encoder [s]: a longer one would slow the simulation down."""
 
 
 class LiveVideoWriter(VideoWriter):
-    """Records a window while it runs.
+    """Writer that records a window while it runs.
 
-    Call `add_now` after each displayed frame. Of a window that is faster than the video, frames are left out; the
-    pictures of a slower one are shown longer. If the encoder falls behind, the window waits for it, up to a limit:
-    the display loses frames first. Beyond the limit a picture is lost (`missed`), but not the time it stands for.
+    Call `add_now` after each displayed frame. If the window is faster than the video, its frames are left out; if it is
+    slower, its pictures are shown longer. If the encoder falls behind, the window waits for it, up to a limit. Beyond
+    the limit a picture is dropped (`missed`), and the next one is shown longer, so that the duration stays right.
     """
 
     def __init__(
@@ -206,7 +207,7 @@ class LiveVideoWriter(VideoWriter):
         """Pictures that were dropped because the queue was full."""
         self._clock = clock
         self._recorded = 0.0
-        """Time up to the last pause [s]."""
+        """Recorded time up to the last pause [s]."""
         self._resumed: float | None = clock()
 
     @property
@@ -214,7 +215,7 @@ class LiveVideoWriter(VideoWriter):
         return self._resumed is None
 
     def pause(self) -> None:
-        """Let time pass that the video does not show."""
+        """Stop recording until `resume`: the video does not show the time between."""
         if self._resumed is not None:
             self._recorded += self._clock() - self._resumed
             self._resumed = None
