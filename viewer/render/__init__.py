@@ -1,1 +1,1 @@
-"""Turns glyphs into pixels."""
+"""Draws scenes and glyphs with OpenGL."""

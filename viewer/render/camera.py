@@ -17,11 +17,11 @@ Viewport = tuple[int, int, int, int]
 Points = NDArray[np.float64]
 _Vector = tuple[float, float, float]
 _LEAST_SEEN = 0.6
-"""Least share of the moving geoms that a view has to show to be kept."""
+"""Least fraction of the moving geoms that a view has to show to be kept."""
 _FRAMED = 0.75
-"""Part of the frame that the moving geoms fill if a view had to be found."""
+"""Fraction of the frame that the moving geoms fill in a view that replaces the author's."""
 _OUTSIDE = 0.1
-"""Part of a frame by which the boxes around geoms, which are larger than these, may leave it."""
+"""Fraction of a frame by which boxes around geoms may reach out of it: a box is larger than its geom."""
 _SMALLEST, _LARGEST = 0.12, 2.0
 """Smallest and largest size of the box around the moving geoms, as a fraction of the frame, for a view to be kept."""
 
@@ -33,29 +33,30 @@ FREE, TRACKING, FIXED = (
 )
 """Kinds of cameras, as numbers: comparing one with a member of MuJoCo's enumeration takes twenty times as long."""
 _NEAREST, _FARTHEST = 1e-4, 40.0
-"""Distances from the centre, as fractions of the scene's size: at the first, zooming moves the centre itself; at the
-second, a floor without end still reaches below it."""
+"""Nearest and farthest distance from the camera's centre, as fractions of the scene's size: zooming nearer moves the
+centre ahead; at the farthest distance, an infinite floor still reaches below the camera."""
 _NEAR_PLANE = 0.002, 0.05
-"""Bounds of the near plane's distance, as fractions of that of the camera's centre: with a nearer one the depth buffer
-would be too coarse."""
+"""Bounds of the near plane's distance, as fractions of the distance of the camera's centre: with a nearer plane the
+depth buffer would be too coarse."""
 _SKY = 0.5
-"""Distance at which haze begins, before the sky covers everything, as a fraction of the far plane's."""
+"""Distance at which haze begins to cover objects, as a fraction of the far plane's distance."""
 
 Vector = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
 class CameraMatrices:
-    """View and projection of one picture, for column vectors."""
+    """View and projection matrices of one picture, for column vectors."""
 
     view: NDArray[np.float64]
-    """World to eye, (4, 4); the eye looks along -z."""
+    """Matrix from world to eye coordinates, (4, 4); the eye looks along -z."""
     projection: NDArray[np.float64]
-    """Eye to clip, (4, 4); near is z = -1, far is z = +1, whatever the depth buffer's convention is."""
+    """Matrix from eye to clip coordinates, (4, 4); near is z = -1, far is z = +1, whatever the depth buffer's
+    convention is."""
     position: NDArray[np.float64]
-    """The eye [m], world, (3,)."""
+    """Position of the eye [m], world, (3,)."""
     forward: NDArray[np.float64]
-    """Unit vector of the view, world, (3,)."""
+    """Unit vector in the direction of the view, world, (3,)."""
 
     @classmethod
     def from_scene(cls, scene: Any, viewport: Viewport) -> "CameraMatrices":
@@ -90,13 +91,13 @@ class CameraMatrices:
 
     @cached_property
     def to_clip(self) -> NDArray[np.float64]:
-        """World to clip, (4, 4)."""
+        """Matrix from world to clip coordinates, (4, 4)."""
         return self.projection @ self.view
 
     def project(self, points: Any, viewport: Viewport) -> tuple[Points, Points]:
         """Return pixels (n, 2) and depths along the view (n,) [m] of world points (n, 3).
 
-        What is not in front of the eye gets NaN pixels.
+        Points that are not in front of the eye get NaN pixels.
         """
         eye = np.asarray(points, float).reshape(-1, 3) @ self.view[:3, :3].T + self.view[:3, 3]
         clip = eye @ self.projection[:, :3].T + self.projection[:, 3]
@@ -136,7 +137,7 @@ class Eye:
 
     @property
     def aspect(self) -> float:
-        """Width of the picture by its height."""
+        """Width of the picture divided by its height."""
         return self.viewport[2] / self.viewport[3]
 
     def pixel_size(self, points: Any) -> Points:
@@ -189,7 +190,7 @@ def _unit(vector: _Vector) -> _Vector:
 
 
 def scene_size(model: MjModel) -> float:
-    """Return the size of a scene [m]: the extent that it declares, or that of the largest moving tree, if larger."""
+    """Return the size of a scene [m]: the larger of its declared extent and the extent of its largest moving tree."""
     reach = np.zeros(model.nbody)
     steps, trees, parents = np.linalg.norm(model.body_pos, axis=1), model.body_treeid, model.body_parentid
     for body in range(1, model.nbody):
@@ -202,7 +203,7 @@ def scene_size(model: MjModel) -> float:
 
 
 def scenery(model: MjModel) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
-    """Return the geoms that never move and their radius [m]; none if a floor without end is the horizon."""
+    """Return the geoms that never move and their radii [m]; no geoms if the scene has an infinite floor."""
     planes = model.geom_type == int(mujoco.mjtGeom.mjGEOM_PLANE)
     if (model.geom_size[planes, :2] <= 0.0).any():
         return np.zeros(0, np.intp), np.zeros(0)
@@ -246,9 +247,9 @@ def box_around(model: MjModel, data: Any, geoms: NDArray[np.intp]) -> Box | None
 
 
 def shown_badly(model: MjModel, data: Any, eye: Eye, box: Box, may_be_detail: bool = True) -> float | None:
-    """Return None if the frame shows the moving geoms well; else the part of the frame that they should fill.
+    """Return None if the frame shows the moving geoms well; else the fraction of the frame that they should fill.
 
-    `may_be_detail`: True if the scene's author may have meant a part of what moves, False if all has to be seen.
+    `may_be_detail`: True if the view may show a part of the moving geoms, False if it has to show all of them.
     """
     geoms = moving_geoms(model)
     seen = float(eye.sees(data.geom_xpos[geoms]).mean())
@@ -293,7 +294,7 @@ def camera_axes(camera: Any) -> tuple[Vector, Vector, Vector]:
 
 
 def look_at_box(camera: Any, box: Box, fill: float, aspect: float, fovy: float) -> None:
-    """Look at a box from the same side, so that it fills a part of the picture. `fovy` [degrees]."""
+    """Look at a box from the same side, so that it fills the fraction `fill` of the picture. `fovy` [degrees]."""
     right, up, forward = camera_axes(camera)
     center = 0.5 * (box[0] + box[1])
     offsets = corners(box) - center
@@ -304,9 +305,9 @@ def look_at_box(camera: Any, box: Box, fill: float, aspect: float, fovy: float) 
 
 
 def zoom_camera(camera: Any, factor: float, size: float, toward: Sequence[float] | Vector | None) -> None:
-    """Multiply the distances from a point by a factor, or without one those from the camera's centre [m].
+    """Multiply the camera's distance from a point, or from its centre if there is none, by a factor.
 
-    `size`: of the scene [m].
+    `size`: size of the scene [m]. `toward`: the point [m], world, which keeps its place in the picture; or None.
     """
     before = float(camera.distance)
     distance = min(max(before * factor, _NEAREST * size), max(_FARTHEST * size, before))
@@ -322,7 +323,7 @@ def zoom_camera(camera: Any, factor: float, size: float, toward: Sequence[float]
 
 
 def point_at_depth(eye: Eye, x: float, y: float, focus: Vector) -> Vector:
-    """Return the point of a pixel at the depth of a focus [m], world, (3,).
+    """Return the point [m], world, (3,), that a pixel shows at the depth of the point `focus`.
 
     `x`, `y`: fractions of the picture from its lower left corner.
     """
@@ -337,10 +338,12 @@ def point_at_depth(eye: Eye, x: float, y: float, focus: Vector) -> Vector:
 
 
 def set_planes(scene: Any, factor: float, farthest: float, distance: float, is_fixed: bool) -> None:
-    """Move the clipping planes of an updated `MjvScene`: it shows what its camera looks at, and all up to `farthest`.
+    """Move the clipping planes of an updated `MjvScene`, to show what its camera looks at and everything up to
+    `farthest`.
 
-    `factor`: applied to the distance of MuJoCo's far plane. `farthest`: from the camera [m]. `distance`: of what the
-    camera looks at [m]. `is_fixed`: True for a camera of the model, whose author may want to see what is very near.
+    `factor`: applied to the distance of MuJoCo's far plane. `farthest`: distance from the camera [m]. `distance`:
+    distance of the objects that it looks at [m]. `is_fixed`: True for a camera of the model, which may have to show
+    very near objects.
     """
     for camera in scene.camera:
         camera.frustum_far = max(factor * float(camera.frustum_far), farthest / _SKY)

@@ -22,7 +22,7 @@ class Canvas:
     def __init__(
         self, model: MjModel, quality: Quality, renderer: str, offscreen: tuple[int, int] | None = None
     ) -> None:
-        """Prepare drawing. `renderer`: GL_RENDERER; `offscreen`: size of an own framebuffer [px] in place of the
+        """Prepare drawing. `renderer`: GL_RENDERER; `offscreen`: size of a framebuffer [px] to use instead of the
         window's."""
         self.trouble: str | None = None
         """Reason, for the user, why gizmos are drawn as MuJoCo's own shapes; None if they are not."""
@@ -39,7 +39,7 @@ class Canvas:
 
     @property
     def quality(self) -> Quality:
-        """LOW or HIGH."""
+        """Quality in use: LOW or HIGH."""
         return self.scene_pass.quality
 
     def replace_model(self, model: MjModel) -> None:
@@ -61,7 +61,7 @@ class Canvas:
         see_through: bool = True,
         add: Callable[[Any], None] | None = None,
     ) -> None:
-        """Draw the scene as of the last `update`, and glyphs over it. `add` may put more into the `MjvScene`."""
+        """Draw the scene as of the last `update`, and glyphs over it. `add` may add shapes to the `MjvScene`."""
         scene_pass = self.scene_pass
         if add is not None:
             add(scene_pass.scene)
@@ -84,7 +84,8 @@ class Canvas:
 
 
 def add_shapes(scene: Any, glyphs: Glyphs) -> None:
-    """Put spheres and arrows into an updated `MjvScene`, as many as it holds. Slow, but needs no shader; no cones."""
+    """Add spheres and arrows to an updated `MjvScene`, as many as fit. It is slow, needs no shader, and draws no
+    cones."""
     shapes, upright = mujoco.mjtGeom, np.eye(3).ravel()
     room = scene.maxgeom - scene.ngeom
     for row in glyphs.spheres[:room]:

@@ -35,7 +35,7 @@ class OffscreenContext:
 
     def __init__(self, backend: str, width: int, height: int) -> None:
         self.backend = backend
-        """egl, osmesa, cgl or glfw."""
+        """Name of the backend: egl, osmesa, cgl or glfw."""
         self._context: Any = _make_context(backend, width, height)
         self.renderer = ""
         """Name of the renderer, as the driver reports it (GL_RENDERER)."""
@@ -52,7 +52,8 @@ class OffscreenContext:
         self._context.make_current()
 
     def close(self) -> None:
-        """Free the context, and release it if it is current: another kind of context may follow on this thread."""
+        """Free the context, and release it if it is current, because another kind of context may follow on this
+        thread."""
         if self._context is not None:
             self._context.free()
             self._context = None
@@ -89,7 +90,7 @@ def current_renderer() -> str:
 
 
 def is_software_renderer(renderer: str) -> bool:
-    """Return True if a GL_RENDERER draws on the processor."""
+    """Return True if a GL_RENDERER draws on the CPU."""
     name = renderer.lower()
     return any(word in name for word in _SOFTWARE_RENDERERS)
 
@@ -97,9 +98,9 @@ def is_software_renderer(renderer: str) -> bool:
 def load_opengl() -> Any:
     """Return PyOpenGL's `GL` module.
 
-    PyOpenGL binds itself to one of GLX, EGL and OSMesa when it is first imported, and MuJoCo to the same library
-    when it makes its first context. Both must come after the choice of a backend, so no module of ours imports
-    OpenGL at its top: all ask here, once a context exists.
+    PyOpenGL binds itself to one of GLX, EGL and OSMesa when it is first imported, and MuJoCo to the same library when
+    it makes its first context. Both must come after the choice of a backend. So no module of this package imports
+    OpenGL at its top: all call this function, once a context exists.
     """
     from OpenGL import GL
 

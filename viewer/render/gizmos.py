@@ -1,4 +1,4 @@
-"""Turns glyphs into pixels: instanced spheres, arrows and cones, in a number of draw calls that never grows."""
+"""Draws glyphs as instanced spheres, arrows and cones, with a constant number of draw calls."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,12 +13,12 @@ from .gl import InstancedMesh, Program, gl_floats, gl_integer, gl_supports, kept
 from .glyphs import NO_OWNER, ArrowColumns, Glyphs
 
 _HIDDEN_ARROWS, _HIDDEN_SPHERES, _HIDDEN_CONES = 0.45, 0.3, 0.7
-"""Opacity of what lies behind geometry. Points are many and carry little; hidden arrows must still be read. Cones are
-translucent as they are, and mostly inside the body that they bear."""
+"""Opacities of glyphs behind geometry. Spheres are many and tell little; hidden arrows must still be readable. Cones
+are translucent anyway, and mostly inside the body that the contact carries."""
 _IN_FRONT = 1.1
-"""Depth advantage over arrows of the spheres at their start."""
+"""Depth advantage of contact spheres, as a multiple of that of the arrows that start at them."""
 _CONE_SIDES = 32
-"""Sides of a cone, as STEP in cone.vert."""
+"""Number of sides of a cone, as in STEP of cone.vert."""
 
 
 class _Kind:
@@ -63,16 +63,16 @@ class _Kind:
 
 
 class GizmoPass:
-    """Draws glyphs into the bound framebuffer, depth-tested against what is there."""
+    """Renderer of glyphs into the bound framebuffer, depth-tested against its content."""
 
     def __init__(self, *, own_vertex_arrays: bool | None = None) -> None:
-        """`own_vertex_arrays=None`: as the context allows."""
+        """Compile the shaders. `own_vertex_arrays`: True to use vertex array objects; None if the context has them."""
         self._gl = load_opengl()
         self._kinds: list[_Kind] = []
         self._has_vertex_arrays = gl_supports((3, 0), "ARB_vertex_array_object")
         self._has_clip_control = gl_supports((4, 5), "ARB_clip_control")
         self.draw_calls = 0
-        """Draw calls of the last `draw`."""
+        """Number of draw calls of the last `draw`."""
         try:
             with _restored(self._gl, self._has_vertex_arrays):
                 # Cones come last: they blend over the arrows inside them.
@@ -88,7 +88,8 @@ class GizmoPass:
             raise
 
     def draw(self, glyphs: Glyphs, matrices: CameraMatrices, viewport: Viewport, see_through: bool = True) -> None:
-        """Draw all glyphs. `see_through` first draws the parts behind geometry, dimmed. GL state stays as it is."""
+        """Draw all glyphs; GL state is restored. `see_through`: True to draw the parts behind geometry first,
+        dimmed."""
         self.draw_calls = 0
         kinds = [
             (kind, instances)
@@ -136,11 +137,12 @@ class GizmoPass:
             self._kinds.pop().close()
 
     def _depth_convention(self) -> tuple[int, int, NDArray[np.float64], tuple[float, float]]:
-        """Return the functions for nearer and farther, the map of clip coordinates, and that from NDC to window depth.
+        """Return depth functions for nearer and farther, the matrix for clip coordinates, and scale and offset of
+        window depth.
 
-        MuJoCo draws with reversed depth (near 1, far 0), in the clip range 0 to 1 where ARB_clip_control exists and
-        -1 to 1 elsewhere, and leaves function and range set. They are read, in case a version of MuJoCo decides
-        otherwise.
+        MuJoCo draws with reversed depth (near 1, far 0), in the clip range 0 to 1 where ARB_clip_control exists and -1
+        to 1 elsewhere, and leaves depth function and range set. These are read from GL, in case a version of MuJoCo
+        changes its convention.
         """
         gl = self._gl
         reversed_depth = gl_integer(gl.GL_DEPTH_FUNC) in (gl.GL_GEQUAL, gl.GL_GREATER)
@@ -188,7 +190,7 @@ def _restored(gl: Any, has_vertex_arrays: bool) -> Iterator[None]:
 
 
 def _raised(glyphs: Glyphs) -> NDArray[np.float32]:
-    """Return rows of spheres, each with its depth advantage: those of contacts get as much as arrows."""
+    """Return rows of spheres, each with its depth advantage: contact spheres are drawn in front of their arrows."""
     spheres, nearer = glyphs.spheres, _IN_FRONT * glyphs.arrows[:, ArrowColumns.NEARER].max(initial=0.0)
     return np.column_stack([spheres, (glyphs.sphere_owner[:, 0] != NO_OWNER) * np.float32(nearer)])
 

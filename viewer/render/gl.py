@@ -16,18 +16,19 @@ from .contexts import OpenGLError, load_opengl
 _FourIntegers, _FourFloats = ctypes.c_int * 4, ctypes.c_float * 4
 _INCLUDE = re.compile(r'\s*#include\s+"([^"]+)"\s*')
 _LOG_LINE = re.compile(r"\b0[:(](\d+)")
-"""Place in a compiler's log, for source string 0: `0:12(3): error` (Mesa), `0(12) : error` (NVIDIA), `ERROR: 0:12:`."""
+"""Pattern of a line number in a compiler's log, for source string 0: `0:12(3): error` (Mesa), `0(12) : error` (NVIDIA),
+`ERROR: 0:12:`."""
 
 
 def gl_integer(name: int) -> int:
-    """Return the value of a GL state variable that is one integer."""
+    """Return the value of a GL state variable of one integer."""
     value = _FourIntegers()
     _raw_gl().glGetIntegerv(name, value)
     return value[0]
 
 
 def gl_floats(name: int) -> tuple[float, float]:
-    """Return the values of a GL state variable that is two numbers."""
+    """Return the values of a GL state variable of two numbers."""
     values = _FourFloats()
     _raw_gl().glGetFloatv(name, values)
     return values[0], values[1]
@@ -35,7 +36,7 @@ def gl_floats(name: int) -> tuple[float, float]:
 
 @contextmanager
 def kept_state(attributes: int, has_vertex_arrays: bool) -> Iterator[None]:
-    """Restore groups of attributes at the end, and the program, buffer and vertex array in use; the last is unbound."""
+    """Unbind the vertex array; at the end restore it, groups of attributes, and the program and buffer in use."""
     gl = load_opengl()
     program, array_buffer = gl_integer(gl.GL_CURRENT_PROGRAM), gl_integer(gl.GL_ARRAY_BUFFER_BINDING)
     vertex_array = gl_integer(gl.GL_VERTEX_ARRAY_BINDING) if has_vertex_arrays else 0
@@ -54,14 +55,14 @@ def kept_state(attributes: int, has_vertex_arrays: bool) -> Iterator[None]:
 
 @cache
 def _raw_gl() -> Any:
-    """Return OpenGL's own functions: those of PyOpenGL know the sizes of old variables only."""
+    """Return OpenGL's raw functions, because PyOpenGL's wrappers know only the sizes of old state variables."""
     from OpenGL.raw.GL.VERSION import GL_1_1
 
     return GL_1_1
 
 
 def gl_supports(version: tuple[int, int], *extensions: str) -> bool:
-    """Return True if the current context has a version at least, or all of the extensions (without `GL_`)."""
+    """Return True if the current context has at least a version, or all of the extensions (named without `GL_`)."""
     gl = load_opengl()
     text = gl.glGetString(gl.GL_VERSION) or b""
     match = re.match(rb"(\d+)\.(\d+)", text)
@@ -75,11 +76,12 @@ class Program:
     """A linked shader program: shaders/<stem>.vert and shaders/<stem>.frag."""
 
     def __init__(self, stem: str, attributes: Sequence[str], defines: Sequence[str] = ()) -> None:
-        """`attributes` get the locations 0, 1, ... in that order; `defines` are words for `#ifdef`."""
+        """Compile and link. `attributes`: names that get the locations 0, 1, ... in order; `defines`: names for
+        `#ifdef`."""
         self._gl = gl = load_opengl()
         self._locations: dict[str, int] = {}
         self._values: dict[str, bytes] = {}
-        """Values that the uniforms were set to last: a program keeps them, and a call of OpenGL is slow."""
+        """Last values of the uniforms, so that only changed ones are set: a call of OpenGL is slow."""
         self._id: int | None = int(gl.glCreateProgram())
         shaders: list[int] = []
         try:
@@ -105,9 +107,9 @@ class Program:
         self._gl.glUseProgram(self._id)
 
     def set(self, name: str, value: float | Sequence[float] | NDArray[Any]) -> None:
-        """Set a float, vec2 or mat4 uniform of the program in use; what the program does not use is ignored.
+        """Set a float, vec2 or mat4 uniform of the program in use; a uniform that the program does not use is ignored.
 
-        Matrices are (4, 4), as numpy multiplies them.
+        Matrices are (4, 4), for column vectors.
         """
         location = self._location(name)
         if location < 0:
@@ -143,7 +145,8 @@ class Buffer:
         self.id: int | None = int(self._gl.glGenBuffers(1))
 
     def fill(self, values: NDArray[Any], *, target: int | None = None, once: bool = False) -> None:
-        """Replace the content by one upload, and leave the buffer bound. `once`: it will not change any more."""
+        """Replace the content by one upload, and leave the buffer bound. `once`: True if the content will not
+        change."""
         gl = self._gl
         target = gl.GL_ARRAY_BUFFER if target is None else target
         gl.glBindBuffer(target, self.id)
@@ -167,9 +170,9 @@ class InstancedMesh:
         *,
         own_vertex_array: bool | None = None,
     ) -> None:
-        """Rows of `vertices` and of instances are split into attributes of those sizes; locations count through both.
+        """Split rows of vertices and of instances into attributes of these sizes; locations count through both.
 
-        `own_vertex_array=None` uses a vertex array object where the context has them (legacy macOS has not).
+        `own_vertex_array=None` uses a vertex array object if the context has them, which legacy macOS lacks.
         """
         self._gl = gl = load_opengl()
         if not gl_supports((3, 3), "ARB_instanced_arrays", "ARB_draw_instanced"):
@@ -204,7 +207,7 @@ class InstancedMesh:
         self._instance_count = len(instances)
 
     def draw(self) -> None:
-        """Draw all instances in one call. Without its own vertex array this changes the bound one."""
+        """Draw all instances in one call. A mesh without its own vertex array changes the one that is bound."""
         gl = self._gl
         if self._vertex_array is not None:
             gl.glBindVertexArray(self._vertex_array)
@@ -284,6 +287,6 @@ def _name_places(log: str, places: list[str]) -> str:
 
 
 def _text(log: Any) -> str:
-    """Return an info log, which PyOpenGL returns as bytes or text, in one line."""
+    """Return an info log, which PyOpenGL gives as bytes or text, as one line."""
     text = log.decode("utf-8", "replace") if isinstance(log, bytes) else str(log)
     return " / ".join(line.strip() for line in text.splitlines() if line.strip())

@@ -1,4 +1,4 @@
-"""Holds the numbers of all spheres, arrows and cones, finds the one under a pixel, and marks arrows that are cut."""
+"""Holds the numbers of all spheres, arrows and cones, finds the glyph under a pixel, and marks arrows that are cut."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, fields, replace
@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from .camera import CameraMatrices, Eye, Viewport
 
 NORMAL, TANGENT0, TANGENT1, TOTAL, TORQUE, OTHER = range(6)
-"""Components in an arrow's owner."""
+"""Components of a contact, as the third number of an arrow's owner."""
 NO_OWNER = -1
 """Owner of glyphs that a script has drawn."""
 
@@ -19,7 +19,7 @@ _HIGHLIGHT_LIGHT = 0.3
 """Fraction by which a highlighted colour moves towards white."""
 
 SMALLEST, LARGEST = 1e-15, 1e15
-"""Smallest and largest coordinates that are drawn: shaders square 32-bit numbers. NaN lies outside."""
+"""Bounds of the coordinates that are drawn: shaders square 32-bit numbers. NaN is not drawn either."""
 
 Floats = NDArray[np.float32]
 Owners = NDArray[np.int32]
@@ -28,12 +28,12 @@ _INSET = 6.0
 _MARK, _STEP = 15.0, 9.0
 """Length of the two heads that make a mark, and distance between them [measures]."""
 _IN_FRONT = 1.1
-"""Depth advantage of a mark over its arrow."""
+"""Depth advantage of a mark, as a multiple of its arrow's."""
 _WHITE = (1.0, 1.0, 1.0, 1.0)
 
 
 class SphereColumns:
-    """Columns of `Glyphs.spheres`: center, radius [m], RGBA."""
+    """Columns of `Glyphs.spheres`: centre, radius [m], RGBA."""
 
     COUNT = 8
     CENTER, RADIUS, COLOR, RGB = slice(0, 3), 3, slice(4, 8), slice(4, 7)
@@ -45,7 +45,7 @@ class ArrowColumns:
     COUNT = 12
     START, WIDTH, VECTOR, COLOR, RGB = slice(0, 3), 3, slice(4, 7), slice(8, 12), slice(8, 11)
     NEARER = 7
-    """Distance by which the arrow is drawn as if nearer, when compared with what may hide it [m]."""
+    """Distance by which the arrow counts as nearer when its depth is compared with that of geometry [m]."""
 
 
 class ConeColumns:
@@ -59,7 +59,7 @@ class ConeColumns:
 
 @dataclass(frozen=True, eq=False)
 class Glyphs:
-    """Spheres, arrows and cones to draw, a row each; in world coordinates [m]."""
+    """Spheres, arrows and cones to draw, with a row for each, in world coordinates [m]."""
 
     spheres: Floats = field(default_factory=lambda: np.zeros((0, SphereColumns.COUNT), np.float32))
     """Spheres, (n, 8): see `SphereColumns`."""
@@ -104,7 +104,7 @@ _FIELDS = tuple(each.name for each in fields(Glyphs))
 def highlight_glyphs(glyphs: Glyphs, highlight: tuple[int, int, int | None]) -> Glyphs:
     """Return the glyphs with one contact drawn larger and brighter, and the others dimmed.
 
-    `highlight` is a sensor, a slot and a component, or None for the whole contact.
+    `highlight`: sensor, slot and component; None in place of the component means the whole contact.
     """
     sensor, slot, component = highlight
     contact_spheres = (glyphs.sphere_owner == (sensor, slot)).all(axis=1)
@@ -153,7 +153,7 @@ class GizmoList:
         self._arrows.append(np.concatenate([origin, [self.width], _vector(end) - origin, [0.0], _color(color)]))
 
     def extend(self, spheres: Floats, arrows: Floats) -> None:
-        """Append rows as in `Glyphs`, (n, 8) and (m, 12); arrows without a diameter get this list's."""
+        """Append rows as in `Glyphs`, (n, 8) and (m, 12); arrows without a diameter get `width`."""
         arrows = arrows.copy()
         arrows[arrows[:, ArrowColumns.WIDTH] == 0, ArrowColumns.WIDTH] = self.width
         self._spheres += list(spheres)
@@ -180,9 +180,9 @@ class GizmoList:
 def pick_glyph(
     glyphs: Glyphs, matrices: CameraMatrices, viewport: Viewport, x: float, y: float, tolerance_px: float
 ) -> tuple[int, ...] | None:
-    """Return the owner of the sensor's glyph nearest to a pixel, counted from the window's lower left corner.
+    """Return the owner of the contact glyph nearest to a pixel; `x`, `y`: from the window's lower left corner [px].
 
-    Distances count from a glyph's edge; of several under the pixel the nearest to the eye wins.
+    Distances count from a glyph's edge. Of several glyphs under the pixel, the nearest to the eye is chosen.
     """
     point = np.array([x, y])
     candidates: list[tuple[float, float, tuple[int, ...]]] = []
@@ -208,8 +208,8 @@ def pick_glyph(
 def _nearest(
     gaps: NDArray[np.float64], depths: NDArray[np.float64], owners: Owners, tolerance: float
 ) -> list[tuple[float, float, tuple[int, ...]]]:
-    """Return the nearest glyph within the tolerance, as gap, depth and owner; the gap is 0 for glyphs under the
-    pixel."""
+    """Return the nearest glyph within the tolerance, as gap [px], depth [m] and owner; the gap of a glyph under the
+    pixel is 0."""
     near = np.flatnonzero((gaps <= tolerance) & (depths > 0) & (owners[:, 0] != NO_OWNER))
     if not near.size:
         return []
@@ -236,7 +236,7 @@ def _color(value: ArrayLike) -> NDArray[np.float64]:
 def cut_arrows(glyphs: Glyphs, eye: Eye) -> tuple[Glyphs, NDArray[np.intp]]:
     """Return marks for the arrows that begin in the frame and end outside of it, and the indices of these arrows.
 
-    A mark is a pair of white heads at the edge: the arrow goes on.
+    A mark is a pair of white heads at the edge, to show that the arrow continues.
     """
     starts = glyphs.arrows[:, ArrowColumns.START].astype(float)
     vectors = glyphs.arrows[:, ArrowColumns.VECTOR].astype(float)
@@ -265,8 +265,8 @@ def cut_arrows(glyphs: Glyphs, eye: Eye) -> tuple[Glyphs, NDArray[np.intp]]:
 
 
 def _to_edges(points: NDArray[np.float64], eye: Eye) -> NDArray[np.float64]:
-    """Return the distances of world points (n, 3) to the inside of the left, right, lower and upper edge, and to the
-    front of the eye, (n, 5): positive inside, and linear along a straight line."""
+    """Return measures of how far world points (n, 3) are inside the left, right, lower and upper edge, and in front of
+    the eye, (n, 5): negative outside, and linear along a straight line."""
     across, up = (1.0 - 2.0 * _INSET * eye.unit / size for size in eye.viewport[2:])
     edges = np.array([[1, 0, 0, across], [-1, 0, 0, across], [0, 1, 0, up], [0, -1, 0, up], [0, 0, 0, 1]])
     to_edges = edges @ eye.matrices.to_clip

@@ -1,4 +1,4 @@
-"""Turns a scene and its gizmos into a picture without a window."""
+"""Draws a scene and its gizmos as a picture, without a window."""
 
 from collections.abc import Callable
 from typing import Any
@@ -17,7 +17,7 @@ from .view import View
 
 
 class OffscreenRenderer:
-    """Draws one model at one size in a context of its own."""
+    """Renderer of one model at one size, in an OpenGL context of its own."""
 
     def __init__(self, model: MjModel, width: int, height: int, quality: Quality = Quality.AUTO) -> None:
         if width < 1 or height < 1:
@@ -28,9 +28,9 @@ class OffscreenRenderer:
         self.view = View(model)
         self._context = open_context(width, height)
         self.backend = self._context.backend
-        """egl, osmesa, cgl or glfw."""
+        """Name of the backend: egl, osmesa, cgl or glfw."""
         self.renderer = self._context.renderer
-        """GL_RENDERER."""
+        """Name of the renderer, as the driver reports it (GL_RENDERER)."""
         self._canvas: Canvas | None = None
         try:
             gl = load_opengl()
@@ -46,7 +46,7 @@ class OffscreenRenderer:
 
     @property
     def quality(self) -> Quality:
-        """LOW or HIGH."""
+        """Quality in use: LOW or HIGH."""
         return self.canvas.quality
 
     def draw(
@@ -56,7 +56,7 @@ class OffscreenRenderer:
         settings: GizmoSettings | None = None,
         add: Callable[[Any], None] | None = None,
     ) -> CameraMatrices:
-        """Draw the scene with the camera and flags of `view`, and glyphs over it; returns the picture's camera.
+        """Draw the scene with the camera and flags of `view`, and glyphs over it; return the picture's camera.
 
         `add` may add shapes to the updated `MjvScene`.
         """

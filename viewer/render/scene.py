@@ -19,36 +19,36 @@ from .shadows import Shadows, map_size
 from .view import View
 
 _LOW_ROUNDNESS, _LOWEST_ROUNDNESS = (20, 10), (12, 6)
-"""Slices and stacks of round shapes at low quality, and where there are many geoms."""
+"""Slices and stacks of round shapes at low quality: usually, and in scenes with many geoms."""
 _MANY_GEOMS = 100
 _LOW_SHADOW_SIZE = 1024
-"""Largest shadow map at low quality, where shadows start off [px]."""
+"""Largest shadow map at low quality, at which shadows are off at first [px]."""
 _WINDOW_HEIGHT = 1080
-"""Height of a window's picture, for the choice of a shadow map [px]."""
+"""Height of a window's picture that is assumed when the size of the shadow map is chosen [px]."""
 _SPARE_GEOMS = 1000
 _LARGEST_SCENE = 1_000_000
 _WINDOW, _OFFSCREEN = int(mujoco.mjtFramebuffer.mjFB_WINDOW), int(mujoco.mjtFramebuffer.mjFB_OFFSCREEN)
 _ALL = int(mujoco.mjtCatBit.mjCAT_ALL)
 _SHADOW = int(mujoco.mjtRndFlag.mjRND_SHADOW)
 _SLOWEST = 1 / 30
-"""Time from picture to picture up to which a low quality has smooth edges while things move [s]."""
+"""Longest time between two pictures at which moving pictures of low quality have smooth edges [s]."""
 _PAUSE = 2.0
-"""Longest time between two frames that counts as drawing time [s]; after it, nothing had to be drawn."""
+"""Longest time between two pictures that counts as drawing time [s]; in longer ones nothing had to be drawn."""
 _LOOKED_AT = 15
-"""Pictures after which is decided."""
+"""Number of pictures after which it is decided whether edges are smooth."""
 
 
 class ScenePass:
-    """Draws a model with `mjr_render`. Needs a current compatibility context, here and in every call."""
+    """Renderer of a model with `mjr_render`. Needs a current compatibility context, here and in every call."""
 
     def __init__(
         self, model: MjModel, quality: Quality, renderer: str, offscreen: tuple[int, int] | None = None
     ) -> None:
-        """`renderer` is GL_RENDERER; `offscreen` the size of an own framebuffer [px] in place of the window's."""
+        """Prepare. `renderer`: GL_RENDERER; `offscreen`: size of a framebuffer [px] to use instead of the window's."""
         if quality is Quality.AUTO:
             quality = Quality.LOW if is_software_renderer(renderer) else Quality.HIGH
         self.quality = quality
-        """LOW or HIGH."""
+        """Quality in use: LOW or HIGH."""
         self._gl = load_opengl()
         self._has_vertex_arrays = gl_supports((3, 0), "ARB_vertex_array_object")
         self._has_samplers = gl_supports((3, 3), "ARB_sampler_objects")
@@ -60,7 +60,7 @@ class ScenePass:
             self._context: Any = mujoco.MjrContext(model, mujoco.mjtFontScale.mjFONTSCALE_100)
         self._can_copy = self._buffer == _WINDOW and self._context.offSamples > 0
         self._is_copied = self._can_copy and quality is Quality.HIGH
-        """True if the scene is drawn beside the window, and copied into it when gizmos are over it."""
+        """True if scene and gizmos are drawn into a framebuffer of their own, and then copied into the window."""
         self._times: deque[float] = deque(maxlen=_LOOKED_AT)
         self._before = 0.0
         if quality is Quality.LOW:
@@ -81,11 +81,11 @@ class ScenePass:
         view.follow(self.scene)
 
     def spare_time(self, now: float, is_still: bool) -> None:
-        """Give the pictures of a window smooth edges: at low quality only as long as they keep coming quickly.
+        """Decide whether a window's pictures have smooth edges: at low quality only as long as they are drawn quickly.
 
         Args:
-            now: monotonic time at which this picture is drawn [s].
-            is_still: True if the next one will be the same: it may take its time.
+            now: Monotonic time at which this picture is drawn [s].
+            is_still: True if the next picture will be the same: this one may then take longer.
         """
         if self.quality is Quality.HIGH or not self._can_copy:
             return
@@ -98,14 +98,15 @@ class ScenePass:
             self._times.popleft()
 
     def place(self, viewport: Viewport) -> Viewport:
-        """Return the part of the framebuffer in which `draw` shows a viewport; gizmos belong there."""
+        """Return the part of the framebuffer into which `draw` draws a viewport, and into which gizmos are drawn."""
         return (0, 0, *viewport[2:]) if self._is_copied else viewport
 
     def draw(self, viewport: Viewport) -> None:
-        """Draw the scene for a part of the framebuffer, which shows it after `show`; what lies outside stays as it is.
+        """Draw the scene for a part of the framebuffer, where `show` then shows it. The rest of the framebuffer is
+        kept.
 
-        GL state is restored, but for two things that the gizmo pass reads and ImGui does not use: depth function
-        and clip range stay as MuJoCo sets them.
+        GL state is restored, except for depth function and clip range, which stay as MuJoCo sets them: the gizmo pass
+        reads them, and ImGui does not use them.
         """
         if self._is_copied and self._size != viewport[2:]:
             self._size = viewport[2:]
@@ -119,7 +120,7 @@ class ScenePass:
             mujoco.mjr_render(mujoco.MjrRect(*self.place(viewport)), self.scene, self._context)
 
     def show(self, viewport: Viewport) -> None:
-        """Show what was drawn in a part of the framebuffer."""
+        """Show the drawn scene and gizmos in a part of the framebuffer."""
         if self._is_copied:
             with self._clean_state():
                 self._gl.glDisable(self._gl.GL_SCISSOR_TEST)
@@ -128,10 +129,10 @@ class ScenePass:
             mujoco.mjr_setBuffer(self._buffer, self._context)
 
     def read_pixels(self, viewport: Viewport) -> NDArray[np.uint8]:
-        """Return the pixels of a part of the framebuffer, RGB, (height, width, 3), top row first: a view if RGBA can be
-        read.
+        """Return the pixels of a part of the framebuffer, RGB, (height, width, 3), top row first, as a view of RGBA if
+        this can be read.
 
-        What lies outside, as in a window that has become smaller during the frame, is black.
+        Pixels outside of it, as in a window that has become smaller during the frame, are black.
         """
         gl = self._gl
         left, bottom, width, height = viewport
@@ -169,7 +170,8 @@ class ScenePass:
             self.scene.flags[flag] = value
 
     def _simplify_textures(self) -> None:
-        """Use one level of detail per pixel in place of two: a floor then costs a sixth less on a software renderer."""
+        """Use one mipmap level per pixel instead of two: a floor then takes a sixth less time on a software
+        renderer."""
         gl, context = self._gl, self._context
         for texture, kind in zip(context.texture, context.textureType[: context.ntexture], strict=False):
             target = gl.GL_TEXTURE_2D if kind == mujoco.mjtTexture.mjTEXTURE_2D else gl.GL_TEXTURE_CUBE_MAP
@@ -179,7 +181,8 @@ class ScenePass:
 
     @contextmanager
     def _clean_state(self) -> Iterator[None]:
-        """Set the state that fixed-function drawing expects; then restore the state before, except for depth."""
+        """Set the GL state that fixed-function drawing expects; at the end restore the state before, except for
+        depth."""
         gl, samplers = self._gl, []
         active_texture = gl_integer(gl.GL_ACTIVE_TEXTURE)
         # MuJoCo textures with units 0 and 1.
@@ -207,7 +210,7 @@ class ScenePass:
 
 @contextmanager
 def _render_settings(model: MjModel, quality: Quality, offscreen: tuple[int, int]) -> Iterator[None]:
-    """Set the model's visual settings for the time in which the context is made."""
+    """Change the model's visual settings while the context is made."""
     settings, size, extent = model.vis.quality, model.vis.global_, model.stat.extent
     names = ("numslices", "numstacks", "shadowsize", "offsamples")
     before = {name: getattr(settings, name) for name in names}
@@ -234,5 +237,5 @@ def _render_settings(model: MjModel, quality: Quality, offscreen: tuple[int, int
 
 
 def _scene_size(model: MjModel) -> int:
-    """Return the number of geoms of a scene with many decorations, with a wide margin."""
+    """Return the number of geoms to allocate for a scene with many decorations, with a wide margin."""
     return _SPARE_GEOMS + 4 * (model.ngeom + model.nsite + model.njnt + model.nu) + 12 * model.nbody

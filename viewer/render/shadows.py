@@ -12,25 +12,25 @@ from ..mjmodel.types import MjData, MjModel
 from .camera import CameraMatrices, Viewport
 
 _SOFTNESS = 0.6
-"""Size of a pixel of the map, in pixels of the picture: smaller ones make hard and ragged edges."""
+"""Least size of a pixel of the map, in pixels of the picture: smaller ones make hard and ragged edges."""
 _REACH = 2.0
-"""Farthest that casters are from the middle of the view, in heights of the view at their depth."""
+"""Largest distance of casters from the middle of the view, in heights of the view at their depth."""
 _ROOM = 1.15
-"""Factor on the part of the world that a map covers: it stays where it is while casters move a little."""
+"""Factor on the size of the area that a map covers, so that the area can stay while casters move a little."""
 _SHRINK = 0.6
-"""Part of the map below which, if the scene needs no more, the map shrinks."""
+"""Fraction of its area that a map must need, or the area shrinks."""
 _BIAS = 1.2
-"""Depth by which a surface does not shade itself, in pixels of the map."""
+"""Depth that is added so that a surface does not shade itself, in pixels of the map."""
 _MAP_SIZES = 1024, 2048, 4096
 _LINES = 480, 1400
-"""Heights of pictures from which on the next larger map is used [px]."""
+"""Heights of pictures above which the next larger map is used [px]."""
 _DIRECTIONAL, _SPOT = int(mujoco.mjtLightType.mjLIGHT_DIRECTIONAL), int(mujoco.mjtLightType.mjLIGHT_SPOT)
 _Plane = tuple[NDArray[np.float64], float]
-"""Middle across the light, (2,), and half of the width [m]."""
+"""Square area across the direction of a light: its middle, (2,), and half of its width [m]."""
 
 
 def map_size(model: MjModel, height: int) -> int:
-    """Return the size of the shadow map for pictures of this height [px]: the model's, if that is smaller."""
+    """Return the size of the shadow map for pictures of a height [px]: at most the model's own."""
     size = _MAP_SIZES[sum(height > lines for lines in _LINES)]
     if (model.light_castshadow.astype(bool) & (model.light_type == _SPOT)).any():
         # The map of a spotlight covers its cone, which does not follow the view.
@@ -48,9 +48,9 @@ class Shadows:
         self._radii = np.asarray(model.geom_rbound[self._casters], float)
         self._points = np.zeros((0, 3))
         self._covered: dict[int, _Plane] = {}
-        """The part of the world that a light's map covered last, by the light's number."""
+        """Area that each light's map covered last, by the light's number."""
         self._bias = 0.0
-        """Depth that is added to a surface before it is compared with the map."""
+        """Depth that is added to a surface before its depth is compared with the map, in the depth buffer's units."""
         gl.glBindTexture(gl.GL_TEXTURE_2D, int(context.shadowTex))
         for name in (gl.GL_TEXTURE_MIN_FILTER, gl.GL_TEXTURE_MAG_FILTER):
             gl.glTexParameteri(gl.GL_TEXTURE_2D, name, gl.GL_LINEAR)
@@ -92,7 +92,7 @@ class Shadows:
 
     @contextmanager
     def drawn(self) -> Iterator[None]:
-        """Compare with the map as MuJoCo draws, but for the bias."""
+        """Apply the bias while MuJoCo draws."""
         gl = self._gl
         self._set_bias(self._bias)
         try:
@@ -102,7 +102,7 @@ class Shadows:
             gl.glActiveTexture(gl.GL_TEXTURE0)
 
     def _set_bias(self, bias: float) -> None:
-        """Set the matrix that depths pass before they are compared: MuJoCo leaves it as it is."""
+        """Set the texture matrix, which adds the bias to depths before they are compared: MuJoCo does not change it."""
         gl = self._gl
         matrix = np.eye(4, dtype=np.float32)
         matrix[3, 2] = bias
@@ -123,7 +123,7 @@ class Shadows:
         return middle, float(matrices.pixel_size(middle, viewport)[0])
 
     def _cover(self, number: int, light: Any, middle: NDArray[np.float64], height: float, softest: float) -> _Plane:
-        """Return the part of the world that a light's map has to cover; the last one as long as that will do."""
+        """Return the area that a light's map has to cover: the last area, as long as it still fits."""
         across = _axes(light.dir)
         center, places = across @ middle, self._points @ across.T
         near = (np.abs(places - center) < _REACH * height).all(axis=1)
@@ -143,7 +143,7 @@ class Shadows:
 
 
 def _axes(direction: Any) -> NDArray[np.float64]:
-    """Return two unit vectors across a light, (2, 3): any, as long as they are the same in every picture."""
+    """Return two unit vectors across a light's direction, (2, 3), which are the same in every picture."""
     along = np.asarray(direction, float)
     side = np.cross(along, np.eye(3)[int(np.argmin(np.abs(along)))])
     side /= max(float(np.linalg.norm(side)), 1e-12)

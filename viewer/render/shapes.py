@@ -13,8 +13,8 @@ from ..mjmodel.types import MjData, MjModel
 
 _GHOST_ALPHA = 0.45
 _SAME_PLACE, _SAME_TURN = 4e-3, 5e-5
-"""Distance, by the size of the scene, and rotation, as 1 less the product of quaternions, below which bodies of two
-runs count as at the same place: nearer ones would be drawn in patches."""
+"""Distance, as a fraction of the scene's extent, and rotation, as 1 minus the product of quaternions, below which
+bodies of two runs count as being at the same place: drawn over each other they would show in patches."""
 _MESH, _BOX = mujoco.mjtGeom.mjGEOM_MESH, mujoco.mjtGeom.mjGEOM_BOX
 
 
@@ -22,8 +22,8 @@ def add_polygon(scene: Any, corners: NDArray[np.float64], width: float, color: S
     """Add the edges of a closed polygon to an updated `MjvScene`.
 
     Args:
-        scene: The scene; edges that find no room in it are left out.
-        corners: Corners in turn [m], world, (k, 3).
+        scene: The scene; edges for which it has no room are left out.
+        corners: Corners in order [m], world, (k, 3).
         width: Diameter of the edges [m].
         color: Red, green, blue and opacity, 0 to 1.
     """
@@ -46,13 +46,13 @@ def add_bodies(
     groups: NDArray[np.uint8],
     color: Sequence[float],
 ) -> None:
-    """Add the moving bodies of another model that are at another place than those of the same name, see-through.
+    """Add moving bodies of another model, translucent, if they are not at the place of the shown body of the same name.
 
     Args:
         scene: An updated `MjvScene` of the model that is shown.
-        other: The other model, and where its bodies are. A mesh that the shown model lacks is drawn as its box.
-        shown: The model that is shown, and where its bodies are.
-        groups: 1 for groups of geoms that are drawn.
+        other: The other model and its data. A mesh that the shown model lacks is drawn as its box.
+        shown: The model that is shown and its data.
+        groups: 1 for each group of geoms that is drawn.
         color: Red, green and blue, 0 to 1; opacity is ignored.
     """
     model, data = other
@@ -97,7 +97,7 @@ def _copy_geom(geom: Any, into: Any) -> None:
 
 @lru_cache(1)
 def _counterparts(model: MjModel, shown: MjModel) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Return the shown model's body of the same name, and its mesh of the same shape, for each body and mesh; -1 where
+    """Return for each body the shown model's body of the same name, and for each mesh its mesh of the same shape; -1 if
     there is none."""
     names = {name: number for number, name in enumerate(body_names(shown))}
     bodies = np.array([names.get(name, -1) for name in body_names(model)], np.intp)

@@ -1,4 +1,4 @@
-"""Turns a model and a user's settings into sizes and colours of gizmos: metres per newton, metres and RGBA."""
+"""Chooses sizes and colours of gizmos for a model and a user's settings: metres per newton, metres and RGBA."""
 
 import math
 from dataclasses import dataclass, replace
@@ -15,23 +15,23 @@ from .camera import Eye
 RGBA = tuple[float, float, float, float]
 
 BAR = 100.0
-"""Length of the arrow of a gauge's force, and of the scale bar [measures]."""
+"""Length of the scale bar, and of an arrow of the force `Gauge.newtons` [measures]."""
 _SPHERE = 6.0, 15.0
-"""Bounds of a sphere's diameter [measures]; the first also in pixels, however small a picture is."""
+"""Bounds of a sphere's diameter [measures]; in small pictures the lower bound is in pixels."""
 _SHAFT = 3.2, 5.0
-"""Bounds of a shaft's diameter, likewise."""
+"""Bounds of a shaft's diameter [measures]; in small pictures the lower bound is in pixels."""
 _SHAFT_PER_SPHERE = 0.44
 _NEAREST_TO_ENDLESS = 0.3
-"""Limit of the extra length of arrows that point away from the camera: beyond some length only endless ones would reach
-their size on screen."""
+"""Least divisor that lengthens arrows pointing away from the camera: without this limit, long arrows would need an
+infinite length to reach their size on screen."""
 _LIFT = 1.05
-"""Tangent arrows start this far off the contact, along the normal, in radii of its sphere."""
+"""Distance along the normal from the contact to the start of its tangent arrows, in radii of its sphere."""
 _REFERENCE_LENGTH = 0.35
 """Length of the reference force's arrow in fixed scales and in MuJoCo's, as a fraction of the scene's size."""
 _SIZE_PER_BODY = 20.0
-"""Largest width of a scene, in mean body sizes."""
+"""Largest size of a scene, in mean body sizes."""
 _TORQUE_ARM = 0.2
-"""A torque draws as long as its force at this lever, as a fraction of the mean body size."""
+"""Lever at which a torque is drawn as long as its force, as a fraction of the mean body size."""
 _LOG_SPAN = 1000.0
 """Ratio of the reference force to the force at which logarithmic arrows begin to grow."""
 _EARTH_GRAVITY = 9.81
@@ -57,23 +57,23 @@ _SENSOR_COLORS: tuple[RGBA, ...] = (
 
 @dataclass(frozen=True, eq=False)
 class Gauge:
-    """Measures of one frame from which sizes follow."""
+    """Quantities of one frame that decide the sizes of gizmos."""
 
     eye: Eye
     anchor: NDArray[np.float64]
     """Centre of the contacts [m], world, (3,): lengths on screen are exact at its depth."""
     newtons: float
-    """The force whose arrow is `BAR` long [N]."""
+    """Force whose arrow is `BAR` long [N]."""
     longest: float
-    """Length that the arrows of steady forces do not exceed [measures]."""
+    """Largest length of the arrows of steady forces [measures]."""
     sphere: float
     """Diameter of a contact's sphere at the anchor [measures]."""
     reach: float = 0.0
-    """Usual size of a body that contacts act on [m]: so much nearer may be what does not hide its arrows."""
+    """Usual size of a body that contacts act on [m]: geometry that is nearer by less than this does not hide arrows."""
 
     @cached_property
     def measure(self) -> float:
-        """Size of a measure at the anchor's depth [m]."""
+        """Size of one measure at the anchor's depth [m]."""
         return max(self.pixel * self.eye.unit, 1e-12)
 
     @cached_property
@@ -84,7 +84,7 @@ class Gauge:
 
 @dataclass(frozen=True)
 class GlyphScale:
-    """Sizes of gizmos."""
+    """Sizes of the gizmos of one picture."""
 
     force: float
     """Arrow length per force, at the anchor [m/N]."""
@@ -97,10 +97,11 @@ class GlyphScale:
     lift: float
     """Offset of the start of tangent arrows from the contact, along the normal, at the anchor [m]."""
     reference: float
-    """The force whose arrow is as long in logarithmic as in proportional lengths [N]."""
+    """Force whose arrow is equally long with logarithmic and with proportional lengths [N]."""
     log_length: bool = False
     gauge: Gauge | None = None
-    """The picture that bounds the sizes of spheres and shafts; None if they have the same size everywhere."""
+    """Gauge of the picture, which bounds the sizes of spheres and shafts; None if they have the same size
+    everywhere."""
     point_size: float = 1.0
     """User's factor on spheres, which is part of `radius`."""
     shaft_size: float = 1.0
@@ -132,7 +133,7 @@ class GlyphScale:
 
 
 class Sizes(NamedTuple):
-    """Sizes of glyphs at some points, (n,) each but the last."""
+    """Sizes of glyphs at n points: arrays of shape (n,), except for the last."""
 
     radius: NDArray[np.float64]
     """Radius of spheres [m]."""
@@ -141,15 +142,17 @@ class Sizes(NamedTuple):
     lift: NDArray[np.float64]
     """Offset of the start of tangent arrows from the point, along the normal [m]."""
     stretch: NDArray[np.float64]
-    """Factor on the lengths of arrows: farther from the eye they are longer, and look the same."""
+    """Factor on the lengths of arrows, which is larger farther from the eye, so that they look equally long."""
     recession: NDArray[np.float64]
-    """Growth of depth along the world's axes, relative to depth [1/m], (n, 3); 0 where lengths are the world's."""
+    """Growth of depth along the world's axes, relative to depth [1/m], (n, 3); 0 if lengths are not corrected for
+    perspective."""
 
     def arrow_lengths(self, lengths: NDArray[np.float64], axes: NDArray[np.floating]) -> NDArray[np.float64]:
-        """Return the signed lengths as drawn [m], (n,), of arrows along unit vectors (n, 3), one at each point.
+        """Return the signed lengths [m], (n,), to draw arrows with: one at each point, along the unit vectors `axes`,
+        (n, 3).
 
-        `lengths`: as at the anchor, across the view. Perspective would show an arrow that comes towards the eye longer,
-        and one that goes away shorter: it is drawn so that on screen twice the force is twice as long.
+        `lengths`: lengths of arrows across the view, at the anchor [m]. Perspective shows arrows towards the eye
+        longer, and arrows away from it shorter: this is corrected, so that on screen twice the force is twice as long.
         """
         lengths = lengths * self.stretch
         farther = lengths * np.einsum("ij,ij->i", axes, self.recession)
@@ -159,7 +162,7 @@ class Sizes(NamedTuple):
 def _bounded(
     sizes: float | NDArray[np.float64], pixel: float | NDArray[np.float64], unit: float, bounds: tuple[float, float]
 ) -> NDArray[np.float64]:
-    """Return sizes [m] within bounds [measures], for the size of a pixel [m]."""
+    """Return sizes [m], limited to bounds [measures]; `pixel`: size of a pixel [m]; `unit`: pixels per measure."""
     low, high = bounds
     return np.minimum(np.maximum(sizes, max(low * unit, low) * pixel), max(high * unit, low) * pixel)
 
@@ -175,13 +178,13 @@ class PaletteColors:
     total: RGBA
     torque: RGBA
     sticking: RGBA
-    """Friction cone of a contact that holds: calm, for it is the usual state."""
+    """Colour of the friction cone of a contact that holds: unobtrusive, because this is the usual state."""
     sliding: RGBA
-    """Friction cone of a contact that slips: warm."""
+    """Colour of the friction cone of a contact that slips: conspicuous."""
     creeping: RGBA
-    """Friction cone of a contact that holds and yet moves: neither calm nor warm."""
+    """Colour of the friction cone of a contact that creeps: distinct from both others."""
     open: RGBA
-    """Ring around a contact that bears no force."""
+    """Colour of the ring around a contact that carries no force."""
     weight: RGBA
     """Colour of the weight in a body's balance, which is neutral because it is always shown."""
     contact_sum: RGBA
@@ -224,11 +227,12 @@ _COLORBLIND = PaletteColors(
 
 
 BESIDE_COLOR: RGBA = (1.0, 0.36, 0.88, 1.0)
-"""Colour of the run beside the shown one, which no palette has."""
+"""Colour of a run beside the main one, which no palette has."""
 
 
 def glyph_scale(model: MjModel, settings: GizmoSettings, gauge: Gauge) -> GlyphScale:
-    """Sizes for one picture of a model. Spheres and shafts keep theirs on screen, and in `auto` arrows too."""
+    """Return sizes for one picture of a model: fixed sizes on screen for spheres and shafts, and in `auto` mode for
+    arrows."""
     size = scene_size(model)
     arm = _torque_arm(model, size)
     measure = gauge.measure
@@ -269,7 +273,8 @@ def _torque_arm(model: MjModel, size: float) -> float:
 
 
 def scene_size(model: MjModel) -> float:
-    """Return a length for objects that no frame measures [m]: the model's extent, limited by its bodies' mean size."""
+    """Return a length for objects whose size does not follow from a frame [m]: the extent, limited by the mean body
+    size."""
     extent = _positive(model.stat.extent, 1.0)
     return min(extent, _SIZE_PER_BODY * _positive(model.stat.meansize, extent))
 
@@ -277,9 +282,9 @@ def scene_size(model: MjModel) -> float:
 def reference_force(model: MjModel) -> float:
     """Return the typical contact force of a model, from its weight alone [N], until forces are known.
 
-    It is the geometric mean of the weight of all that moves and of the heaviest single tree. For one robot or one
-    object both are its weight. In a pile contacts carry a few objects each: the total weight alone would draw dust,
-    the weight of one object alone would draw a thicket.
+    The force is the geometric mean of two weights: of all moving trees, and of the heaviest one. For one robot or one
+    object both are its weight. In a pile each contact carries a few objects: the total weight alone would make arrows
+    far too short, and the weight of one object alone far too long.
     """
     weights = tree_weights(model)
     return _positive(math.sqrt(weights.sum() * weights.max(initial=0.0)), _NO_WEIGHT)
@@ -288,7 +293,7 @@ def reference_force(model: MjModel) -> float:
 def tree_weights(model: MjModel) -> NDArray[np.float64]:
     """Return the weights of the kinematic trees that move [N], (trees,).
 
-    Without gravity those on earth: they are still the order of size of what motion and actuators cause.
+    Without gravity, return the weights on earth: forces of motion and actuators have the same order of magnitude.
     """
     moving = model.body_treeid >= 0
     gravity = float(np.linalg.norm(model.opt.gravity))
@@ -297,7 +302,7 @@ def tree_weights(model: MjModel) -> NDArray[np.float64]:
 
 
 def arrow_length(force: ArrayLike, scale: GlyphScale) -> NDArray[np.float64]:
-    """Return the signed length of the arrow of a signed force component [N], in metres, of any shape."""
+    """Return the signed lengths [m] of the arrows of signed force components [N], of any shape."""
     forces = np.asarray(force, float)
     if not scale.log_length:
         return forces * scale.force
@@ -306,13 +311,13 @@ def arrow_length(force: ArrayLike, scale: GlyphScale) -> NDArray[np.float64]:
 
 
 def torque_length(torque: ArrayLike, scale: GlyphScale) -> NDArray[np.float64]:
-    """Return the signed length of the arrow of a signed torque component [N m], in metres, of any shape."""
+    """Return the signed lengths [m] of the arrows of signed torque components [N m], of any shape."""
     # Where a torque draws as long as a force does, it also grows as that force does.
     return arrow_length(np.asarray(torque, float) * (scale.torque / scale.force), scale)
 
 
 def nice_force(scale: GlyphScale, target_length: float) -> float:
-    """Return the largest force of the series 1, 2, 5, 10, ... whose arrow is at most `target_length` [m] long [N]."""
+    """Return the largest force [N] of the series 1, 2, 5, 10, ... whose arrow is at most `target_length` [m] long."""
     longest = max(target_length, 0.0) / scale.force
     if scale.log_length:
         steps = min(longest / scale.reference * math.log1p(_LOG_SPAN), 200.0)
@@ -325,7 +330,7 @@ def nice_force(scale: GlyphScale, target_length: float) -> float:
 
 
 def force_text(force: float) -> str:
-    """Return a force as text with its unit: 50 mN, 2 kN."""
+    """Return a force [N] as text with its unit: 50 mN, 2 kN."""
     units = (("kN", 1e3), ("N", 1.0), ("mN", 1e-3), ("µN", 1e-6))
     unit, size = next((each for each in units if abs(force) >= 0.9995 * each[1]), units[-1])
     return f"{force / size:.3g} {unit}" if force else "0 N"
@@ -354,7 +359,7 @@ def palette_colors(model: MjModel, palette: Palette) -> PaletteColors:
 
 
 def sensor_color(index: int) -> RGBA:
-    """Return the colour of a sensor; twelve colours, which then repeat."""
+    """Return the colour of a sensor: twelve colours, which repeat."""
     return _SENSOR_COLORS[index % len(_SENSOR_COLORS)]
 
 

@@ -1,4 +1,4 @@
-"""Turns touch sensors into glyphs: axes as arrows, and the volumes of their sites."""
+"""Draws touch sensors: their axes as arrows, and the volumes of their sites."""
 
 from typing import Any
 
@@ -13,17 +13,17 @@ from .glyphs import NO_OWNER, ArrowColumns, Glyphs
 from .style import RGBA, GlyphScale
 
 AXIS_COLORS: tuple[RGBA, RGBA, RGBA] = ((0.98, 0.47, 0.70, 1.0), (0.80, 0.88, 0.28, 1.0), (0.28, 0.84, 0.92, 1.0))
-"""x, y, z: near red, green and blue, as people know axes, but no colours of forces."""
+"""Colours of x, y and z: near the usual red, green and blue of axes, but different from the colours of forces."""
 _REACH = 9.0
 """Length of an axis outside its site, in radii of a contact's sphere."""
 _WIDTH = 0.6
-"""Shaft diameter of an axis, as a fraction of that of a force: axes must not look like forces."""
+"""Shaft diameter of an axis, as a fraction of a force arrow's: axes must not look like forces."""
 _VOLUME: tuple[float, float, float] = (0.95, 0.86, 0.60)
 _ALPHA, _TOUCHED_ALPHA = 0.16, 0.42
 
 
 def touch_axes(touch: TouchSensors, scale: GlyphScale) -> Glyphs:
-    """Return arrows along the axes of the visible sensors that have axes, out of their sites."""
+    """Return arrows from the sites of visible sensors along their axes, for sensors that have axes."""
     rows = []
     for sensor in touch:
         if not sensor.shows_axes:
@@ -39,9 +39,9 @@ def touch_axes(touch: TouchSensors, scale: GlyphScale) -> Glyphs:
 
 
 def add_touch_volumes(scene: Any, touch: TouchSensors) -> None:
-    """Add the sites of the visible sensors to an updated `MjvScene`: translucent, and lit where something touches.
+    """Add the sites of the visible sensors to an updated `MjvScene`: translucent, and more opaque if something touches.
 
-    Sites draw themselves too, but in a colour and group of their own, often not at all.
+    MuJoCo draws sites too, but in their own colour and group, and often not at all.
     """
     model, data = touch.model, touch.data
     for sensor in touch:

@@ -33,18 +33,18 @@ from .camera import (
 )
 
 _MOST_MOVING = 1000
-"""Most moving geoms that are considered to find room beside them."""
+"""Largest number of moving geoms that are considered when room beside them is searched."""
 _ORBIT_SPEED = 180.0
-"""Degrees for a drag as long as the viewport is high, as in MuJoCo's viewers."""
+"""Rotation by a drag as long as the viewport is high [degrees], as in MuJoCo's viewers."""
 _ZOOM_SPEED = 2.4
 _FRAMED = 0.75
 """Fraction of the picture that a framed object fills."""
 _FOLLOWED = 0.4
-"""The same of a body that is followed: what it touches is in the picture too."""
+"""Fraction of the picture that a followed body fills: the objects that it touches are in the picture too."""
 USUAL_PICTURE: Viewport = (0, 0, 1280, 720)
-"""A picture, where the size of the real one is not known yet."""
+"""Viewport that is assumed while the size of the picture is not known yet."""
 _FARTHEST = 1e6
-"""Farthest depth of a picture, in sizes of the scene."""
+"""Largest depth that a picture shows, in sizes of the scene."""
 _STEEPEST = 89.0
 """Largest elevation [degrees]: straight up and down have no azimuth."""
 _VIS, _RND = mujoco.mjtVisFlag, mujoco.mjtRndFlag
@@ -81,9 +81,9 @@ LABELS = tuple(
     # These two label MuJoCo's own contact drawing.
     if label not in (mujoco.mjtLabel.mjLABEL_CONTACTPOINT, mujoco.mjtLabel.mjLABEL_CONTACTFORCE)
 )
-"""Values of `mjvOption.label`."""
+"""Values of `mjvOption.label` that a user can choose."""
 GROUPS = {"geom": "geomgroup", "site": "sitegroup", "joint": "jointgroup"}
-"""Arrays of `mjvOption`."""
+"""Names of the arrays in `mjvOption` that say which groups are shown."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,11 +92,11 @@ class Pick:
 
     body: int
     geom: int
-    """-1 for skins and flexes."""
+    """Index of the geom; -1 for skins and flexes."""
     point: NDArray[np.float64]
     """Point of the surface that was hit [m], world, (3,)."""
     local_point: NDArray[np.float64]
-    """The same in the body's frame [m], (3,)."""
+    """The same point in the body's frame [m], (3,)."""
 
 
 class View:
@@ -112,9 +112,9 @@ class View:
         self._eye: CameraMatrices | None = None
         """Matrices of the model's camera in the last frame that used one."""
         self._pushed: tuple[int, NDArray[np.float64]] | None = None
-        """The body that perturbation pushes, and its `xfrc_applied` before."""
+        """Body that perturbation pushes, and its `xfrc_applied` before the push [N, N m], world."""
         self._sketch = mujoco.MjvScene()
-        """Scene for pictures that need the camera alone."""
+        """Scene without geoms, to compute the camera."""
         self._attach(model)
         mujoco.mjv_defaultFreeCamera(model, self.camera)
         if 0 <= model.vis.global_.cameraid < model.ncam:
@@ -129,11 +129,11 @@ class View:
         self._moving = np.flatnonzero(model.body_treeid >= 0)
         geoms = moving_geoms(model)
         self.moving_geoms = geoms[:: 1 + len(geoms) // _MOST_MOVING]
-        """Geoms that move; of thousands some, (n,)."""
+        """Moving geoms, (n,); only some of them if there are thousands."""
         self._scenery, self._reach = scenery(model)
 
     def matrices(self, model: MjModel, data: MjData, viewport: Viewport) -> CameraMatrices:
-        """Return the camera for a frame of a size."""
+        """Return the camera for a frame in a viewport."""
         # A copy: a camera that tracks a body moves whenever it is asked.
         mujoco.mjv_updateCamera(model, data, _copy(self.camera), self._sketch)
         self.set_planes(model, data, self._sketch)
@@ -142,7 +142,7 @@ class View:
     def set_planes(self, model: MjModel, data: MjData, scene: Any) -> None:
         """Fit the clipping planes of an updated `MjvScene` to the objects in front of the camera.
 
-        MuJoCo's own are multiples of the extent that a scene declares, wherever the camera is.
+        MuJoCo's own planes are at multiples of the scene's declared extent, wherever the camera is.
         """
         eye, size = scene.camera[0].pos, self._size
         bodies = np.linalg.norm(data.xpos[self._moving] - eye, axis=1)
@@ -157,7 +157,8 @@ class View:
     def reattach(self, model: MjModel) -> None:
         """Continue with another model, such as the same scene loaded again.
 
-        Camera, tracked and selected body are found by name; without them the camera is free and nothing selected.
+        Camera, tracked body and selected body are found by name. If they do not exist, the camera is free and nothing
+        is selected.
         """
         camera_name, tracked = self.camera_name, self.tracking
         selected = self._bodies[self.selected_body] if self.selected_body else None
@@ -176,7 +177,7 @@ class View:
             self.select(None)
 
     def copy_from(self, other: "View", model: MjModel) -> None:
-        """Copy camera, flags and selection of another view, for a model."""
+        """Copy camera, flags and selection of another view, and continue with a model."""
         self.__dict__.update(
             {
                 **other.__dict__,
@@ -190,26 +191,27 @@ class View:
 
     @property
     def camera_name(self) -> str | None:
-        """The model's camera in use; None for the free and the tracking one."""
+        """Name of the model's camera in use; None for the free and the tracking camera."""
         if self.camera.type != FIXED:
             return None
         return self.cameras[self.camera.fixedcamid]
 
     @property
     def focus(self) -> NDArray[np.float64]:
-        """The point of interest [m], world, (3,): what a movable camera turns about, else the scene's centre."""
+        """Point of interest [m], world, (3,): the centre that a movable camera turns about; for a fixed one the scene's
+        centre."""
         fixed = self.camera.type == FIXED
         return np.array(self._model.stat.center if fixed else self.camera.lookat, float)
 
     @property
     def tracking(self) -> str | None:
-        """Name of the body that the camera follows."""
+        """Name of the body that the camera follows; None if it follows no body."""
         if self.camera.type != TRACKING:
             return None
         return self._bodies[self.camera.trackbodyid]
 
     def set_camera(self, name: str | None) -> None:
-        """Use one of `cameras`, or with None the free camera."""
+        """Use the camera of a name from `cameras`; None for the free camera."""
         if name is None:
             self.free_camera()
             return
@@ -243,7 +245,7 @@ class View:
     def follow_body(self, name: str, model: MjModel, data: MjData, aspect: float) -> None:
         """Look at a body with its subtree from close by, and follow it.
 
-        `aspect`: width of the picture by its height. Raises ValueError if there is no such body.
+        `aspect`: width of the picture divided by its height. Raises ValueError if there is no such body.
         """
         if name not in self._bodies[1:]:
             raise ValueError(f"no body named {name!r}; the scene has: {', '.join(self._bodies[1:]) or 'none'}")
@@ -256,13 +258,13 @@ class View:
         self.track(body)
 
     def align(self) -> None:
-        """Reset the free camera to the one that the model declares."""
+        """Reset the camera to the free camera that the model declares."""
         mujoco.mjv_defaultFreeCamera(self._model, self.camera)
 
     def show_moving(self, model: MjModel, data: MjData, has_sensors: bool = True) -> None:
         """Keep the camera if it shows the moving geoms; else look at them, from the same side.
 
-        `has_sensors`: True if the author has chosen which contacts to look at, and so may show a part alone.
+        `has_sensors`: True if the scene has contact sensors: its author may then want to show only a part of it.
         """
         box = box_around(model, data, moving_geoms(model))
         if box is None:
@@ -294,19 +296,19 @@ class View:
     def look_at(
         self, lookat: Sequence[float] | NDArray[Any], distance: float, azimuth: float, elevation: float
     ) -> None:
-        """Place the free camera; point and distance [m], angles [degrees]."""
+        """Place the free camera: point `lookat`, world, and distance [m], angles [degrees]."""
         self.free_camera()
         self.camera.lookat[:] = lookat
         self.camera.distance, self.camera.azimuth, self.camera.elevation = distance, azimuth, elevation
 
     def center(self, point: Sequence[float] | NDArray[Any]) -> None:
-        """Turn the free camera's centre to a point [m], world."""
+        """Move the free camera's centre to a point [m], world."""
         self._leave_fixed()
         self.free_camera()
         self.camera.lookat[:] = point
 
     def orbit(self, dx: float, dy: float) -> None:
-        """Turn around the centre by a drag to the right and down, in viewport heights."""
+        """Turn the camera around its centre by a drag to the right and down [viewport heights]."""
         self._leave_fixed()
         azimuth = self.camera.azimuth - _ORBIT_SPEED * dx
         self.camera.azimuth = (azimuth + 180.0) % 360.0 - 180.0
@@ -314,7 +316,8 @@ class View:
         self.camera.elevation = min(max(elevation, -_STEEPEST), _STEEPEST)
 
     def pan(self, dx: float, dy: float, horizontal: bool = False) -> None:
-        """Move the scene with a drag to the right and down, in viewport heights; `horizontal`: over the floor."""
+        """Move the scene with a drag to the right and down [viewport heights]; `horizontal`: True to move along the
+        floor."""
         self._leave_fixed()
         if self.camera.type == TRACKING:
             return
@@ -324,21 +327,21 @@ class View:
         self.camera.lookat[:] = self.camera.lookat + height * (dy * rise - dx * right)
 
     def zoom(self, amount: float, toward: Sequence[float] | NDArray[Any] | None = None) -> None:
-        """Move nearer by a positive amount; 0.05 is a notch of a mouse wheel.
+        """Move the camera nearer by a positive amount; 0.05 is one notch of a mouse wheel.
 
-        `toward`: the point that keeps its place in the picture [m], world; the centre without one.
+        `toward`: point that keeps its place in the picture [m], world; None for the camera's centre.
         """
         self._leave_fixed()
         zoom_camera(self.camera, math.exp(-_ZOOM_SPEED * amount), self._size, toward)
 
     def follow(self, scene: Any) -> None:
-        """Remember the model's camera of an updated `MjvScene`: dragging starts from there."""
+        """Remember the matrices of the model's camera in an updated `MjvScene`: dragging starts from them."""
         if self.camera.type == FIXED:
             self._eye = CameraMatrices.from_scene(scene, (0, 0, 1, 1))
 
     @property
     def selected_body(self) -> int:
-        """0 when nothing is selected."""
+        """Index of the selected body; 0 if nothing is selected."""
         return int(self.perturb.select)
 
     @property
@@ -346,8 +349,8 @@ class View:
         return bool(self.perturb.active)
 
     def pick(self, model: MjModel, data: MjData, scene_pass: Any, x: float, y: float, aspect: float) -> Pick | None:
-        """Return the object that is drawn at x, y: fractions of the viewport from its lower left corner. `aspect`:
-        width by height."""
+        """Return the object that is drawn at `x`, `y`, fractions of the viewport from its lower left corner; None
+        without one. `aspect`: width of the viewport divided by its height."""
         point = np.zeros((3, 1))
         geom, flex, skin = (np.full((1, 1), -1, np.int32) for _ in range(3))
         body = mujoco.mjv_select(model, data, self.option, aspect, x, y, scene_pass.scene, point, geom, flex, skin)
@@ -362,7 +365,7 @@ class View:
         )
 
     def select(self, pick: Pick | None) -> None:
-        """Select the picked body; None or the world selects nothing."""
+        """Select the picked body; nothing if `pick` is None or the world."""
         self.end_perturb()
         self.perturb.select = pick.body if pick is not None else 0
         self.perturb.localpos[:] = pick.local_point if pick is not None else 0.0
@@ -376,7 +379,7 @@ class View:
             self.perturb.localpos[:] = 0.0
 
     def begin_perturb(self, model: MjModel, data: MjData, scene_pass: Any, translate: bool) -> None:
-        """Start to pull (or turn) the selected body."""
+        """Start to pull the selected body, or to turn it unless `translate`."""
         if self.selected_body <= 0:
             return
         mujoco.mjv_initPerturb(model, data, scene_pass.scene, self.perturb)
@@ -386,7 +389,7 @@ class View:
     def move_perturb(
         self, model: MjModel, data: MjData, scene_pass: Any, dx: float, dy: float, horizontal: bool = False
     ) -> None:
-        """Move the target by a drag to the right and down, in viewport heights."""
+        """Move the target of the pull by a drag to the right and down [viewport heights]."""
         if not self.perturbing:
             return
         mouse = mujoco.mjtMouse
@@ -401,9 +404,9 @@ class View:
         self.perturb.active = 0
 
     def apply_perturb(self, model: MjModel, data: MjData, paused: bool) -> bool:
-        """Push the selected body, or place it while paused; call before steps and, while paused, before drawing.
+        """Push the selected body, or while paused move it; call before steps and, while paused, before drawing.
 
-        True if poses have changed: only kinematics are up to date then, not contacts and sensors.
+        Returns True if poses have changed: then only kinematics are up to date, not contacts and sensors.
         """
         self._release(data)
         if not self.perturbing:
@@ -461,7 +464,7 @@ class View:
         self.set_camera(places[(places.index(self.camera_name) + step) % len(places)])
 
     def _leave_fixed(self) -> None:
-        """Turn a model's camera into the free one, from the same place."""
+        """Change from the model's camera to the free camera, at the same place."""
         if self.camera.type != FIXED:
             return
         self.free_camera()
@@ -480,14 +483,14 @@ class View:
         self.camera.distance = distance
 
     def _height_at_center(self) -> float:
-        """Return the height of what the free camera shows, at its centre [m]."""
+        """Return the height of the free camera's view at its centre [m]."""
         fovy = float(self._model.vis.global_.fovy)
         if self.camera.orthographic:
             return fovy
         return 2.0 * math.tan(math.radians(0.5 * fovy)) * float(self.camera.distance)
 
     def _release(self, data: MjData) -> None:
-        """Undo the last push: restore what a user's program had applied to that body."""
+        """Undo the last push: restore the forces that a user's program had applied to the body."""
         if self._pushed is not None:
             body, before = self._pushed
             data.xfrc_applied[body] = before
