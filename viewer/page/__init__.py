@@ -4,20 +4,21 @@ A page is ASCII: a content policy that allows its own script and style alone, st
 sections (inert script elements) and a loader. The script, `web/*.js` in one scope, is a section itself, which the
 loader unpacks.
 
-A section is base64 of gzip. The manifest has its length, its CRC-32, its type and shape, and the steps that made its
-array small: differences along the last axis, as integers of its bits modulo their range; and byte planes, lowest bytes
-first.
+A section is base64 of gzip. The manifest has the length, CRC-32, type and shape of each section, and the steps that
+made its array small: differences along the last axis, as integers of its bits modulo their range; and byte planes,
+lowest bytes first.
 
-Poses are those of the bodies that move on their own: positions in integers of 10 micrometres, of small scenes less;
-quaternions as four 16-bit numbers, whose sign does not jump. Shapes are fixed to these bodies, or to the world.
-Vertices of meshes are 16-bit numbers within the box around each mesh; triangles follow a Morton curve, and normals
-are not stored.
+Poses are those of the bodies that move on their own: positions in integers of 10 micrometres, or of a finer unit in
+small scenes; quaternions as four 16-bit numbers, whose sign does not jump. Shapes are fixed to these bodies, or to the
+world. Vertices of meshes are 16-bit numbers within the box around each mesh; triangles follow a Morton curve, and
+normals are not stored.
 
-Contacts are rows in the order of the CSV file of `contact-viewer export`: by step, sensor and slot. The numbers of
-rows that hold a contact are kept with all bits, slot by slot, because within a slot they change little from step to
-step. Vectors along the world's axes are not kept: they are products and sums of the numbers that are, in one order and
-with as many bits as the engine has, so that the script and numpy compute the same bits.
+Contacts are rows in the order of the CSV file of `contact-viewer export`: by step, sensor and slot. The numbers of rows
+that hold a contact are kept with all bits, slot by slot, because within a slot they change little from step to step.
+Vectors along the world's axes are not kept: they are products and sums of the kept numbers, in a fixed order and with
+as many bits as the engine has, so that the script and numpy compute the same bits.
 
 A frame is a step whose pose is kept: each step, unless the run is long. Every k-th frame has contacts; k is 1 unless
-there are many contacts. Both double whenever a run no longer fits into the memory of a page.
+there are many contacts. The steps from frame to frame double when poses no longer fit into the memory of a page, and k
+doubles when contacts no longer fit.
 """

@@ -14,9 +14,9 @@ from ..render.view import USUAL_PICTURE, View
 from .sections import Sections, png
 
 _SHAPES = {0: "plane", 1: "hfield", 2: "sphere", 3: "capsule", 4: "ellipsoid", 5: "cylinder", 6: "box"}
-"""Names by the number of a geom's type."""
+"""Names of shapes by the number of a geom's type."""
 _MESHES = (7, 8)
-"""Types drawn as meshes: meshes, and signed distance fields, whose surface is one."""
+"""Types that are drawn as meshes: meshes, and signed distance fields, whose surface is a mesh."""
 _RGB, _RGBA = 1, 8
 """Roles of textures that colour a surface."""
 _TEXTURES = {0: "2d", 1: "cube"}
@@ -27,9 +27,9 @@ _LARGEST_TEXTURE = 1024
 _LARGE_PICTURE = 40_000
 """Size of a PNG above which a texture is stored as JPEG, if that is smaller [bytes]."""
 _MOST_TRIANGLES = 450_000
-"""Triangles of all meshes above which near vertices are merged."""
+"""Number of triangles of all meshes above which near vertices are merged."""
 _FIRST_DETAIL = 0.0005
-"""Distance at which vertices are merged then [m]; doubled until it is enough."""
+"""First distance at which near vertices are merged [m]; doubled until there are few enough triangles."""
 _GRID = 65535
 """Number of steps of a vertex coordinate within the box around its mesh."""
 _STEEP = 1e-3
@@ -42,7 +42,7 @@ class DrawnBodies(NamedTuple):
     ids: NDArray[np.intp]
     """Indices of the bodies that move on their own, (bodies,)."""
     place: NDArray[np.intp]
-    """Place in `ids` of the body that each body is fixed to; -1 for the world, (nbody,)."""
+    """Index in `ids` of the body that each body is fixed to; -1 for the world, (nbody,)."""
 
 
 def drawn_bodies(model: MjModel) -> DrawnBodies:
@@ -61,7 +61,7 @@ def drawn_bodies(model: MjModel) -> DrawnBodies:
 
 
 class Geometry:
-    """Adds a scene's geometry to the manifest and the sections of a page."""
+    """Writer of a scene's geometry into the manifest and the sections of a page."""
 
     def __init__(self, model: MjModel, data: MjData, view: View, sections: Sections, detail: float | None) -> None:
         """Read a scene.
@@ -71,7 +71,7 @@ class Geometry:
             data: State at the first picture of the page.
             view: Camera and visible groups.
             sections: Sections that the arrays are added to.
-            detail: Distance at which vertices are merged [m]; 0 merges none, None as many as a usual size takes.
+            detail: Distance at which vertices are merged [m]; 0 merges none, None lets the number of triangles decide.
         """
         self.notes: list[str] = []
         """Objects that are not drawn, or drawn in less detail."""
@@ -140,8 +140,8 @@ class Geometry:
         }
 
     def _on_body(self, body: int, position: Any, turn: Any) -> tuple[int, NDArray[Any], NDArray[Any]]:
-        """Return the place of the drawn body that a body is fixed to, and a position and a rotation or direction in
-        that body's frame; -1 and both in the world's frame if it does not move."""
+        """Return the index in `ids` of the drawn body that a body is fixed to, with a position and a rotation or
+        direction in the drawn body's frame; -1 and both in the world's frame if the body does not move."""
         place, position, turn = int(self._bodies.place[body]), np.array(position), np.array(turn)
         if place < 0:
             return place, position, turn
@@ -206,7 +206,7 @@ class Geometry:
         return self._meshes.get(mesh, -1)
 
     def _triangles(self, mesh: int) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any] | None]:
-        """Return vertices [m], (n, 3), triangles, (m, 3), and texture coordinates, (n, 2), if it has any."""
+        """Return vertices [m], (n, 3), triangles, (m, 3), and texture coordinates, (n, 2), if the mesh has any."""
         model = self._model
         start, first = int(model.mesh_vertadr[mesh]), int(model.mesh_faceadr[mesh])
         vertices = np.array(model.mesh_vert[start : start + int(model.mesh_vertnum[mesh])], float)
@@ -396,7 +396,7 @@ def quaternion(matrix: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _picture_file(pixels: NDArray[np.uint8]) -> tuple[bytes, str]:
-    """Return pixels as a PNG, or as a JPEG where that is smaller and has all channels, and the kind of the file."""
+    """Return pixels as a PNG, or as a JPEG if this is smaller and has all channels, and the kind of the file."""
     from PIL import Image
 
     content = png(pixels)

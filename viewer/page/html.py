@@ -23,7 +23,7 @@ _STAGES = {"vert": ("in", "out", ""), "frag": ("in", "in", "out vec4 fragColor;\
 
 
 def build_page(title: str, manifest: dict[str, Any], sections: Sections, poster: tuple[bytes, str] | None) -> bytes:
-    """Return the content of the file. `poster`: a picture's content and kind, such as image/jpeg."""
+    """Return the content of a page's file. `poster`: a picture's content and kind, such as image/jpeg."""
     body, style, script, loader = _sources()
     manifest = manifest | {
         "sections": sections.index,
@@ -106,5 +106,5 @@ def _hash(text: str) -> str:
 
 
 def _text(text: str) -> str:
-    """Return text that is safe in an element or an attribute."""
+    """Return text escaped for use in an HTML element or attribute."""
     return _ascii(html.escape("".join(letter if letter.isprintable() else " " for letter in text)), "&#{};")

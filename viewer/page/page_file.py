@@ -29,11 +29,11 @@ from .sections import Sections
 FORMAT = 1
 """Version of the format."""
 _MOST_EVENTS = 20_000
-"""Largest number of events that a page lists, first ones first."""
+"""Largest number of events that a page lists: the first events of the run."""
 _USUAL_START = 1.0
-"""Time after the start of the run that is shown first [s]: a dropped object lies on the ground by then ..."""
+"""Time after the start of the run that is shown first [s]: a dropped object then lies on the ground."""
 _AT_HALF = 0.5
-"""... or, of a shorter run, this share of its duration."""
+"""Fraction of a run's duration that is shown first, if this is earlier."""
 
 
 @dataclass(frozen=True)
@@ -41,11 +41,11 @@ class PageOptions:
     """Options of a page: the parts of a run that it keeps and shows."""
 
     at: float | None = None
-    """Simulated time that the page shows first [s]; None for one soon after the start."""
+    """Simulated time that the page shows first [s]; None for a time soon after the start."""
     all_contacts: bool = False
     """True to keep the contacts of every step, however large the page becomes."""
     detail: float | None = None
-    """Distance at which vertices of meshes are merged [m]; 0 merges none, None as many as a usual size takes."""
+    """Distance at which vertices of meshes are merged [m]; 0 merges none, None lets the number of triangles decide."""
     title: str = ""
     """Title of the page; if it is empty, the name of the scene."""
     command: str | None = None
@@ -57,7 +57,7 @@ class PageOptions:
 class PageFile:
     """A page of the contact sensors that a session shows: `write` at each step, then `finish`.
 
-    The file gets its name when it is complete; without `finish` nothing is left.
+    The file gets its name when it is complete; without `finish` no file is left.
     """
 
     def __init__(self, path: str | Path, session: Session, duration: float, options: PageOptions | None = None) -> None:
@@ -111,7 +111,7 @@ class PageFile:
         self._span = min(self._span[0], time), time
 
     def finish(self) -> Path:
-        """Complete the file under its name. Takes one more step."""
+        """Complete the file under its name, and return its path. Simulates one more step."""
         if self._recorder is None:
             raise RecordingError(f"{self.path}: there is no step to show")
         session, recorder, options = self._session, self._recorder, self._options
@@ -170,7 +170,7 @@ class PageFile:
             self._start = time + min(_USUAL_START, _AT_HALF * self._duration)
 
     def _gauge(self, recorder: RunRecorder) -> Gauge:
-        """Return a scale for arrows that fits the median force of the run: a page never rescales them."""
+        """Return a scale for arrows that fits the median force of the run: a page never rescales its arrows."""
         session = self._session
         gauge = session.force_scale.last or session.force_scale.first(session.engine.data, session.usual_eye)
         forces = recorder.strongest()

@@ -42,7 +42,7 @@ def keep_instant(session: Session) -> Instant:
 
 
 def draw_poster(session: Session, instant: Instant, gauge: Gauge) -> tuple[bytes, str] | None:
-    """Return the content and the kind of a picture's file; None on a machine that cannot draw."""
+    """Return the content and the kind of the file of the first picture; None on a machine that cannot draw."""
     from PIL import Image
 
     model, gizmos = session.engine.model, session.settings.gizmos

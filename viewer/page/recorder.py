@@ -14,9 +14,9 @@ from .geometry import drawn_bodies
 from .sections import Sections, small_integers
 
 _POSE_BYTES = 24 * 2**20
-"""Memory of poses and curves above which every second frame is dropped [bytes] ..."""
+"""Memory of poses and curves above which every second frame is dropped [bytes]."""
 _MOST_FRAMES = 200_000
-"""... and number of frames above which it is, too."""
+"""Number of frames above which every second frame is dropped."""
 _CONTACT_BYTES = 16 * 2**20
 """Memory of contacts above which every second frame loses them [bytes]."""
 _MOST_CURVES = 64
@@ -26,9 +26,9 @@ _READINGS = 4096
 _CHUNK = 512
 """Number of steps whose poses are turned into integers together."""
 _UNIT, _FINE = 1e-5, 1e-5
-"""Unit of a position [m]: a hundredth of a millimetre, or this share of a small scene's size."""
+"""Unit of positions [m], and its largest value as a fraction of a scene's extent, for scenes smaller than 1 m."""
 _TURN = 32767
-"""Number of steps of a component of a quaternion from 0 to 1."""
+"""Integer for a component of a quaternion that is 1."""
 FILLED, TURNED, WORLD, UNKNOWN_WORLD = 1, 2, 4, 8
 """Flags of a row of contacts."""
 _LOCAL = [*(f"force_{name}" for name in ("normal", "tangent0", "tangent1"))]
@@ -36,26 +36,27 @@ _LOCAL += [name.replace("force", "torque") for name in _LOCAL]
 _WORLD = [f"{vector}_{axis}" for vector in ("force", "torque") for axis in "xyz"]
 _PLACES = ["dist", *(f"{vector}_{axis}" for vector in ("pos", "normal", "tangent0") for axis in "xyz")]
 COLUMNS = [*_LOCAL, *_PLACES]
-"""Numbers of a contact that are kept. Those along the world's axes follow from them, bit for bit, if they are computed
-with as many bits as the engine's arrays have: 64 or 32."""
+"""Numbers of a contact that are kept. Vectors along the world's axes follow from them, bit for bit, if they are
+computed with as many bits as the engine's arrays have: 64 or 32."""
 
 
 class RunRecorder:
-    """Keeps the steps of a session for a page, with one call of `write` a step.
+    """Recorder of the steps of a session for a page, with one call of `write` for each step.
 
-    Poses and curves are kept of every step and contacts of every step, as long as they fit into memory; then of every
-    second, fourth, ... step.
+    Poses and curves are kept of every step as long as they fit into memory, then of every second, fourth, ... step; and
+    so are contacts.
     """
 
     def __init__(self, session: Session, all_contacts: bool = False) -> None:
-        """Prepare. `all_contacts`: True to keep the contacts of every frame, whatever memory they take."""
+        """Begin a page's recording. `all_contacts`: True to keep the contacts of every frame, whatever memory they
+        take."""
         engine = session.engine
         self.names = [sensor.name for sensor in session.shown_sensors]
         """Names of the sensors in the page."""
         self.stride = 1
         """Number of steps from one frame to the next."""
         self.every = 1
-        """Number of frames from one with contacts to the next."""
+        """Number of frames from one frame with contacts to the next."""
         self.steps = 0
         """Number of steps written so far."""
         self._session = session
@@ -162,7 +163,7 @@ class RunRecorder:
         return np.concatenate(found)
 
     def notes(self) -> list[str]:
-        """Return sentences about what was left out."""
+        """Return sentences about the parts of the run that were left out."""
         notes, timestep = [], self._session.engine.timestep
         if self.stride > 1:
             notes.append(
@@ -223,7 +224,7 @@ class RunRecorder:
         self._filled = 0
 
     def _joined_poses(self) -> tuple[NDArray[np.int32], NDArray[np.int16]]:
-        """Return positions and quaternions of all frames, numbers first, (numbers, frames)."""
+        """Return positions and quaternions of all frames, (numbers of all bodies, frames) each."""
         positions = np.concatenate([part for part, _ in self._poses]).T
         turns = np.concatenate([part for _, part in self._poses]).reshape(len(self._times), -1, 4)
         # Both signs are the same rotation: without jumps differences are small.
@@ -233,7 +234,7 @@ class RunRecorder:
         return positions.astype("<i4"), turns.reshape(len(turns), -1).T.astype("<i2")
 
     def _halve_frames(self) -> None:
-        """Keep every second frame alone."""
+        """Keep only every second frame."""
         if (block := self._forces.pop_block()) is not None:
             self._add_curves(block)
         self._pack_poses()
@@ -321,7 +322,7 @@ class RunRecorder:
 
 
 class _Contacts(NamedTuple):
-    """Rows of contacts of some frames, (rows,), and the numbers of those rows that hold a contact."""
+    """Rows of contacts of some frames, (rows,), and the numbers of the rows that hold a contact."""
 
     frame: NDArray[Any]
     sensor: NDArray[Any]
@@ -335,11 +336,11 @@ class _Contacts(NamedTuple):
 
     @property
     def size(self) -> int:
-        """Bytes, about."""
+        """Approximate size in memory [bytes]."""
         return self.values.nbytes + 33 * len(self.frame)
 
     def kept(self, keep: NDArray[np.bool_]) -> "_Contacts":
-        """Return some of the rows."""
+        """Return the rows for which `keep` is True."""
         if keep.all():
             return self
         rows = {name: each[keep] for name, each in self._asdict().items() if name != "values"}

@@ -65,9 +65,10 @@ class BatchViewer(LoopViewer):
         self._beside_size = EXTRA + int(model.nsensordata)
         self._steps, self._env = 0, 0
         self._next_check, self._bad = 0.0, set[int]()
-        """Time of the next check for environments with bad positions [s], and the numbers of those that have them."""
+        """Time of the next check for bad positions [s], and the numbers of the environments that had some."""
         self._copied = mujoco.MjData(model)
-        """Data into which the shown environment is copied; a second reference, because one alone would be reported."""
+        """Data into which the shown environment is copied. Without this second reference, they would be reported as
+        unused."""
         request = {"batch": True, **(request or {})}
         count = int(num_envs)
         super().__init__(
@@ -97,7 +98,7 @@ class BatchViewer(LoopViewer):
             qvel: Joint velocities, (num_envs, nv); None leaves them as they are.
             ctrl: Controls, (num_envs, nu); None leaves them as they are.
             sensordata: Sensor values of your engine, (num_envs, nsensordata), which the window then shows. MuJoCo
-                computes what they lack, for which it needs `qvel` and `ctrl`. None lets MuJoCo compute all contacts.
+                computes fields that they lack, which needs `qvel` and `ctrl`. None lets MuJoCo compute all contacts.
             time: Simulated time [s], (num_envs,) or one number; None to count time steps.
             others: Further arrays: `act`, `mocap_pos`, `mocap_quat`, `qfrc_applied`, `xfrc_applied`, `eq_active`,
                 `userdata`.
@@ -125,7 +126,7 @@ class BatchViewer(LoopViewer):
         super().sync()
 
     def _check(self, qpos: Any) -> None:
-        """Send the numbers of environments whose positions are NaN or infinite, once each."""
+        """Send the numbers of environments whose positions have become NaN or infinite since the last check."""
         # If the array has sums, nothing but the sums leaves its device.
         whole = qpos if hasattr(qpos, "sum") else np.asarray(qpos.numpy() if hasattr(qpos, "numpy") else qpos)
         sums = whole.sum(-1)
@@ -139,7 +140,8 @@ class BatchViewer(LoopViewer):
     def plot(self, name: str, value: Any, unit: str = "") -> None:
         """Add a value at the present time to a curve in the Plots panel: see `PassiveViewer.plot`.
 
-        `value`: array of all environments, (num_envs,), of which the shown one's value is kept; or one number.
+        `value`: array of all environments, (num_envs,), of which the value of the shown environment is kept; or one
+        number.
         """
         if self.is_running():
             super().plot(name, self._row(name, value, self._env, ())[()] if np.shape(value) else value, unit)

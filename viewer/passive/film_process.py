@@ -48,7 +48,7 @@ class FilmWorker:
         self._film: SceneFrames | None = None
         self._schedule = Schedule(Fraction(1), Fraction(1), 1)
         self._step = self._frame = 0
-        """Steps since the film began, and its frames so far."""
+        """Number of steps since the film began, and number of its frames so far."""
         self._woken = threading.Event()
         self._loop = loop = LoopConnection(link, shared, engine)
         loop.when_told, loop.wake = self._handle, self._woken.set
@@ -72,7 +72,7 @@ class FilmWorker:
             self._renderer.close()
 
     def _draw_all(self) -> None:
-        """Draw the steps that have arrived."""
+        """Re-simulate the steps that have arrived, and draw their frames."""
         loop, simulation = self._loop, self._session.simulation
         while (step := loop.next_step()) is not None:
             simulation.observe(step)

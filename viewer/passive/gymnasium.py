@@ -47,8 +47,8 @@ FILM_MODULE = "contact_viewer.passive.film_process"
 _FILM_RING = 16 * 2**20
 """Memory for states that are not drawn yet [bytes]."""
 _LATE = 100
-"""Number of samples of motion, one in 20 ms, that are decided on together, because a decision in every step would take
-too long: slip and creep are reported up to two seconds late."""
+"""Number of samples of motion, one every 20 ms, in which slip and creep are searched for together: a search in every
+step would take too long. Slip and creep are reported up to two seconds late."""
 _REST = 0.002
 """Time between two checks of a film's progress [s]."""
 
@@ -77,7 +77,7 @@ class ContactViewer(gymnasium.Wrapper[Any, Any, Any, Any], gymnasium.utils.Recor
     """
 
     def __new__(cls, env: Any = None, **options: Any) -> Any:
-        """Return the vector environment if it is one: its environments are then wrapped."""
+        """Return `env` itself if it is a vector environment, whose environments are then wrapped."""
         envs = None if env is None else vector_members(env)
         if envs is None:
             return super().__new__(cls)
@@ -173,7 +173,7 @@ class ContactViewer(gymnasium.Wrapper[Any, Any, Any, Any], gymnasium.utils.Recor
         self._data: MjData | None = None
         """Data of the environment that is shown."""
         self._shared: _SharedWindow | None = None
-        """The window of all environments of a vector environment, and the number of this one."""
+        """Window of all environments of a vector environment; None if this environment is in none."""
         self._number = 0
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
@@ -254,7 +254,7 @@ class ContactViewer(gymnasium.Wrapper[Any, Any, Any, Any], gymnasium.utils.Recor
             self._events = StepEvents(model, data, () if self._wants_events is True else self._wants_events)
 
     def _view(self, model: MjModel, data: MjData) -> dict[str, Any]:
-        """Return values of the requested camera, else of the environment's renderer, following the robot."""
+        """Return values of the requested camera; without one, of the environment's renderer, to follow the robot."""
         if self._camera is not None:
             camera = mujoco.MjvCamera()
             camera.type, camera.fixedcamid = mujoco.mjtCamera.mjCAMERA_FIXED, model.camera(self._camera).id
@@ -303,10 +303,10 @@ class _SharedWindow:
 
 
 def vector_members(env: Any) -> list[Any] | None:
-    """Return the environments of a vector environment, in its own list; None if it is none.
+    """Return the vector environment's own list of environments; None if `env` is no vector environment.
 
     Raises:
-        SceneError: They are in other processes.
+        SceneError: The environments are in other processes.
     """
     if not any(kind.__name__ in ("VectorEnv", "VecEnv") for kind in type(env).__mro__):
         return None
@@ -428,8 +428,8 @@ class EpisodeRecorder(PassiveViewer):
         fps: float | None = None,
         view: dict[str, Any] | None = None,
     ) -> None:
-        """`size`: width and height [px], and `fps`: frames per second; by default those of the format. `view`: values
-        of the camera, as `read_values` returns them."""
+        """Begin to send states. `size`: width and height [px], and `fps`: frames per second; by default those of the
+        format. `view`: values of the camera, as `read_values` returns them."""
         options = {"size": size, "fps": fps, "view": view or {}}
         ring, request = _FILM_RING, {"film": options}
         super().__init__(model, data, every_step=True, wait=True, ring_bytes=ring, module=FILM_MODULE, request=request)
@@ -487,7 +487,7 @@ class StepEvents:
     """
 
     def __init__(self, model: MjModel, data: MjData, patterns: Sequence[str] = ()) -> None:
-        """`patterns`: of the geoms and bodies whose events are wanted; all without."""
+        """Begin to observe. `patterns`: patterns of the geoms and bodies whose events are wanted; empty for all."""
         self._model, self._data = model, data
         self._starts: list[tuple[float, NDArray[np.float64]]] = []
         """Times [s] and states from which steps have started since the last call of `pop_events`."""
@@ -541,7 +541,7 @@ class StepEvents:
         self._starts.append((time, state))
 
     def _observe(self) -> None:
-        """Show the tracker the steps since the last call."""
+        """Pass the steps since the last call to the tracker."""
         starts, self._starts = self._starts, []
         if not starts:
             return

@@ -23,9 +23,9 @@ from .viewer import KeyCallback, PassiveViewer
 HOST = "127.0.0.1"
 """Default address of served windows."""
 _FILL, _ASPECT = 0.5, 16 / 9
-"""Part of the picture that a robot fills that is followed, and width by height."""
+"""Fraction of the picture that a followed robot fills, and width of the picture divided by its height."""
 _BEHIND = 0.2
-"""Delay above which a served loop does not catch up [s]."""
+"""Delay behind real time above which a served loop does not catch up [s]."""
 
 
 @overload
@@ -138,7 +138,7 @@ def _port(serve: bool | int) -> int | None:
 
 
 def _served_at(serve: bool | int, host: str) -> dict[str, Any]:
-    """Return the part of a request that lets a window's process serve it; empty without `serve`."""
+    """Return the part of a request that makes a window's process serve the window; empty without `serve`."""
     return {} if serve is False else {"serve": [host, _port(serve)]}
 
 
@@ -182,7 +182,7 @@ def launch_passive(
             and is named after it. Not needed for complete contacts.
         serve: True, or a port, to show the window in browsers instead; see `url` of the viewer.
         host: Address to serve at; by default browsers on this machine only.
-        follow: True for a camera that follows the robot, if that can leave its place.
+        follow: True for a camera that follows the robot, if the robot can leave its place.
 
     Returns:
         The viewer, which is a context manager that closes the window.
@@ -237,7 +237,7 @@ def launch_batch(
         ring_megabytes: Memory for states that the window has not read yet [MB].
         serve: True, or a port, to show the window in browsers instead; see `url` of the viewer.
         host: Address to serve at; by default browsers on this machine only.
-        follow: True for a camera that follows the robot of the shown environment, if that can leave its place.
+        follow: True for a camera that follows the robot of the shown environment, if it can leave its place.
 
     Returns:
         The viewer, which is a context manager that closes the window.
@@ -270,7 +270,7 @@ def launch_batch(
 
 
 def travelling_body(model: MjModel) -> int:
-    """Return the heaviest body that can leave its place with all that hangs from it; 0 if there is none."""
+    """Return the body that can leave its place and whose subtree is the heaviest; 0 if there is none."""
     roots = {int(model.body_rootid[body]) for body in range(1, model.nbody)}
     moving = [int(mujoco.mjtJoint.mjJNT_FREE), int(mujoco.mjtJoint.mjJNT_SLIDE)]
 
@@ -282,9 +282,9 @@ def travelling_body(model: MjModel) -> int:
 
 
 def following_view(model: MjModel, data: MjData, wishes: Mapping[str, Any] | None = None) -> dict[str, Any]:
-    """Return values of a camera that follows the robot, if that can leave its place, else looks at all that moves.
+    """Return values of a camera that follows the robot if it can leave its place, and else looks at all moving geoms.
 
-    `wishes`: values of some fields of the camera; `lookat` only counts where nothing is followed.
+    `wishes`: values of some fields of the camera; `lookat` is used only if nothing is followed.
     """
     camera = mujoco.MjvCamera()
     mujoco.mjv_defaultFreeCamera(model, camera)

@@ -28,7 +28,7 @@ from .shared_memory import MOST_VALUES, GeomMemory, SharedMemory, Word, split_tr
 _LAG = 1.0
 """Age of rows above which they are skipped, while more arrive than can be re-simulated [s]."""
 _TRIES = 100
-"""Number of attempts to read gizmos that are being written; after them the last ones stay."""
+"""Number of attempts to read gizmos that are being written; after them the last complete gizmos stay."""
 _QUIET = 0.5
 """Time without a new row after which the window sleeps [s]."""
 _LOOK_TIME = 0.25
@@ -63,16 +63,16 @@ class LoopConnection:
         """Versions of the loop's model, in the engine that re-simulates its steps."""
         self.arrivals = Resimulator(engine, self, self.versions)
         self.when_ended: Callable[[], None] = lambda: None
-        """Callback in a frame after the loop's program has closed the connection, or has ended."""
+        """Function to call in each frame after the loop's program has closed the connection, or has ended."""
         self.gizmos = GizmoList()
         """Gizmos of the program, which are added before every frame."""
         self.when_told: Callable[[Message], None] = lambda message: None
-        """Callback in a frame with each message of the loop's program."""
+        """Function to call with each message of the loop's program, at the beginning of a frame."""
         self.pressed_keys: Callable[[], list[int]] = list
         """Function that returns the keys that the user has pressed in this frame."""
         self._keys_wanted = False
         self.wake: Callable[[], None] = lambda: None
-        """Callback, in another thread, for messages that arrive while the window sleeps."""
+        """Function to call, in another thread, when messages arrive, to wake a sleeping window."""
         self._ready = False
         self._unexplained, self._unexplained_since = -1, 0.0
         """Number of a row that waits for a check of the loop's model, and the time since which it waits [s]."""
@@ -110,7 +110,8 @@ class LoopConnection:
 
     @property
     def waiting(self) -> bool:
-        """True while it is open whether the next step can be re-simulated exactly; the engine is then between steps."""
+        """True while it is not known whether the next step can be re-simulated exactly; the engine is then between
+        steps."""
         return self.arrivals.waiting
 
     @property
@@ -133,7 +134,7 @@ class LoopConnection:
         self.link.send({})
 
     def attach(self, engine: Engine) -> None:
-        """Re-simulate the next steps in another engine, with other sensors. Raises SceneError if that cannot."""
+        """Re-simulate the next steps in another engine, with other sensors. Raises SceneError if it cannot."""
         if not engine.can_resimulate:
             raise SceneError(f"{engine.name} cannot re-simulate the steps of a loop")
         able = cast(ResimulatingEngine, engine)
@@ -193,12 +194,12 @@ class LoopConnection:
             self.when_ended()
 
     def next_step(self) -> ArrivedStep | None:
-        """Re-simulate the next step that arrived, so that the engine's data are those after it; None without one."""
+        """Re-simulate the next step that arrived, to the state after it, and return the step; None if there is none."""
         # Rows of a model that is no longer shown are ignored.
         return self.arrivals.next_step() if self._following is None else None
 
     def next_row(self) -> ArrivedRow | None:
-        """Return a copy of the oldest row that was not read yet and still exists; None without one."""
+        """Return a copy of the oldest row that was not read yet and still exists; None if there is none."""
         shared, words = self._shared, self._words
         while True:
             written, number = words[Word.WRITTEN], self._next
@@ -221,14 +222,14 @@ class LoopConnection:
             return ArrivedRow(state, RowKind(kind), skipped, version, number, split_trouble(trouble))
 
     def pop_trouble(self) -> str:
-        """Return why the last rows are no valid states, and clear it; empty if they are valid."""
+        """Return the reason why the last rows are no valid states, and clear it; empty if they are valid."""
         trouble, self.arrivals.trouble = self.arrivals.trouble, ""
         return trouble
 
     def pop_values(self, start_time: float | None = None) -> list[Samples]:
         """Return the new values of channels up to the row that was read last.
 
-        `start_time`: simulated time of that row if it begins an episode [s]: then values of the episode before.
+        `start_time`: simulated time of that row if it begins an episode [s]: the values are then of the episode before.
         """
         shared, written = self._shared, int(self._words[Word.VALUES])
         start = max(self._values_read, written - MOST_VALUES)

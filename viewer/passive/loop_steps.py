@@ -27,7 +27,7 @@ class LoopSteps(StepSource):
         self.loop = loop
         self._done = perf_counter()
         self._behind = False
-        """True if more steps wait than one frame took."""
+        """True if more steps wait than were taken in the last frame."""
         self._break: int | None = None
         """Step at which a break holds the loop, which may take one more step before its next `sync`."""
 
@@ -133,7 +133,8 @@ class LoopSteps(StepSource):
             raise UnstableError(trouble, "this is the last step before")
 
     def observe_next(self, simulation: Simulation) -> ArrivedStep | None:
-        """Hand the next arrived step to a run, after the channel values of the episode before it; None without one."""
+        """Pass the next arrived step to a run, after channel values of an ended episode; return None if there is no
+        step."""
         step = self.loop.next_step()
         if step is None:
             return None

@@ -31,7 +31,7 @@ from .shared_memory import (
 )
 
 AFTER, BEFORE, START = int(RowKind.AFTER), int(RowKind.BEFORE), int(RowKind.START)
-"""Kinds of rows: read after a step, at the start of a step, and first of other data."""
+"""Kinds of rows: state after a step, at the start of a step, and first state of other data."""
 _LONGEST_LOOK = 1 / 60
 """Time between two checks of a model that does not change [s]."""
 _SHORTEST_LOOK = 1e-3
@@ -51,7 +51,8 @@ _COUNTS = tuple(
     for name in ["q", "v", "u", "a", "body", "jnt", "geom", "site", "mesh", "tendon", "wrap", "eq", "pair", "flex"]
 )
 _FIXED = ("mesh_", "hfield_", "flex_", "bvh_", "oct_", "wrap_", "exclude_", "plugin_")
-"""Prefixes of arrays that decide physics and may be too large to send with every change: they have to be equal."""
+"""Prefixes of arrays that decide physics and may be too large to send with every change: they must be equal in the
+scene's model."""
 _SENSOR = ("sensor_type", "sensor_objtype", "sensor_objid", "sensor_reftype", "sensor_refid", "sensor_intprm")
 
 
@@ -98,7 +99,8 @@ class RowWriter:
         self.write(BEFORE, time)
 
     def _note_reset(self, row: int) -> None:
-        """Write why time went back: a program's own reset leaves none of MuJoCo's warnings."""
+        """Write why time went back: MuJoCo's reset of a bad state leaves a warning, a program's own reset leaves
+        none."""
         warning, words = self.data.warning, self._words
         bad = next((kind for kind in _BAD if warning[kind].number), None)
         words[_TROUBLE] = 0 if bad is None else trouble_word(bad, int(warning[bad].lastinfo))
@@ -252,7 +254,7 @@ def own_model(model: MjModel, scene: Any) -> tuple[MjModel, Path | None]:
     """Return a copy of a program's model with companions, and the file of its scene.
 
     `scene`: a file, the name of a bundled scene, or an MjSpec, which is not changed. Changes of the model by the
-    program are copied too. Raises SceneError if the scene is not that of the model.
+    program are copied too. Raises SceneError if the model is not of this scene.
     """
     path, name = None, "the specification"
     if isinstance(scene, mujoco.MjSpec):
@@ -319,7 +321,8 @@ def check_simulation(model: Any, data: Any) -> tuple[MjModel, MjData]:
 
 
 def unwrap(given: Any, kind: type) -> Any:
-    """Return MuJoCo's object of a kind, such as MjModel, also from one of dm_control or robosuite; None without one."""
+    """Return MuJoCo's object of a kind, such as MjModel, also out of dm_control's and robosuite's objects; else
+    None."""
     for found in (given, *(getattr(given, name, None) for name in _WRAPPED)):
         if isinstance(found, kind):
             return found

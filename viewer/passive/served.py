@@ -150,7 +150,7 @@ class ServedScene(ServedViewer):
 
 
 def wait_until_open(child: Child, name: str, seconds: float) -> Any:
-    """Wait for the message of a name, such as of a window's first frame or of its address, and return its value.
+    """Wait for a message with a name, such as `ready` or `url`, and return its value.
 
     Raises SceneError if the window does not open within some time [s].
     """

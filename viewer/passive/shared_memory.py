@@ -1,8 +1,8 @@
 """Memory that a user's loop shares with its window: a header, a ring of states, geoms, and values of channels.
 
-Each word of the header is written by one side alone, except those that say otherwise. The loop writes a row, then the
-number of rows. It does not wait for the window, which notices rows that were overwritten before it had read them,
-unless no step may be left out: then the loop waits for room.
+Each word of the header is written by one side alone, except for words whose description says otherwise. The loop writes
+a row, then the number of rows. It does not wait for the window, which notices rows that were overwritten before it had
+read them, unless no step may be left out: then the loop waits for room.
 """
 
 import ctypes
@@ -215,7 +215,7 @@ def row_count(state_size: int, ring_bytes: int) -> int:
 
 
 def shared_file(name: str, size: int) -> int:
-    """Return a descriptor of a file of `size` bytes in memory, which ends with the processes that have it open."""
+    """Return a descriptor of a file of `size` bytes in memory, which exists as long as a process has it open."""
     if hasattr(os, "memfd_create"):
         fd = os.memfd_create(name)
     else:

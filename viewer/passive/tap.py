@@ -168,7 +168,7 @@ class Tap:
 
 
 def _one_after_another(calls: list[Callable[[], None]]) -> Callable[[], None]:
-    """Return a function that calls several."""
+    """Return a function that calls several functions in order."""
     if len(calls) == 1:
         # One function needs no loop around it.
         return calls[0]

@@ -47,7 +47,7 @@ _SAVE_TIME = 600.0
 _REST = 0.002
 """Time between two checks for room for rows [s]."""
 _FOLLOW_TIME = 10.0
-"""Longest wait with another model for a window that does not show the last one yet [s]."""
+"""Longest wait for a window to show a model before the program may replace it again [s]."""
 _STILL = 0.5
 """Time without a step after which a program that does not use its data any more is warned [s]."""
 _SLEEPING, _PULLED, _PAUSED, _FRAMES = map(int, (Word.SLEEPING, Word.PULLED, Word.PAUSED, Word.FRAMES))
@@ -81,8 +81,8 @@ class LoopViewer:
         module: str = WINDOW_MODULE,
         request: Mapping[str, Any] | None = None,
     ) -> None:
-        """See `launch_passive`. `num_envs`: environments that the window offers; `module`: program of its process;
-        `request`: what it is asked for besides."""
+        """See `launch_passive`. `num_envs`: number of environments that the window offers; `module`: module that the
+        window's process runs; `request`: further entries of the request to that process."""
         users_references = sys.getrefcount(data)
         self._lock = threading.RLock()
         self._ring_bytes = ring_bytes
@@ -293,7 +293,8 @@ class LoopViewer:
         return make_room
 
     def _make_room(self) -> int:
-        """Wait until half of the rows were read, if none may be left out; return the number of rows at the next call.
+        """Wait until half of the rows were read, if none may be left out; return the number of rows at which to call
+        again.
 
         The call may be inside a step: messages of the window are kept for later.
         """
@@ -407,7 +408,7 @@ class LoopViewer:
 
 
 class SavedRun(NamedTuple):
-    """Saved run, with the number of its steps and of those that are missing."""
+    """Saved run, with the numbers of its steps and of missing steps."""
 
     path: Path
     steps: int
@@ -551,7 +552,8 @@ class PassiveViewer(LoopViewer):
         return target
 
     def offer_environments(self, count: int, env: int) -> None:
-        """Let a user choose in the window, as `env` has it, among environments, each of which the program can show."""
+        """Let a user choose among `count` environments in the window; the program reads the choice from `env` and shows
+        it."""
         self._words[Word.ENVIRONMENTS], self._words[Word.ENVIRONMENT] = count, env
 
     def lock(self) -> threading.RLock:
@@ -559,7 +561,8 @@ class PassiveViewer(LoopViewer):
         return self._lock
 
     def _wait_until_followed(self) -> None:
-        """Wait until the window shows the present model: a program may replace its model faster."""
+        """Wait until the window shows the present model: a program may replace its model faster than the window opens
+        it."""
         until = monotonic() + _FOLLOW_TIME
         while self._running and not self._words[_FRAMES] and monotonic() < until:
             sleep(_REST)
@@ -591,7 +594,7 @@ _viewers: "weakref.WeakSet[LoopViewer]" = weakref.WeakSet()
 
 
 def _leave_to_parent() -> None:
-    """Leave all windows to the parent process, in a forked one."""
+    """Leave all windows to the parent process; called in a forked process."""
     for viewer in _viewers:
         viewer._leave()
 
