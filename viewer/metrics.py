@@ -1,8 +1,8 @@
 """Quantities for rewards and reports from contacts over time: times, slip, peaks, impulses.
 
-Pure functions of arrays of numpy, torch or JAX, for use inside a compiled step as well as on a whole recording.
-"Over time" means that the first dimension is the step: (steps, ...), one physics step after the other. `timestep` is
-the time from one to the next [s]. Definitions are those of the window.
+Pure functions of arrays of numpy, torch or JAX, for use inside a compiled step as well as on a whole recording. "Over
+time" means that the first dimension is the step: (steps, ...), one physics step after the other. `timestep` is the time
+from one step to the next [s]. The viewer's window uses the same definitions.
 """
 
 import math
@@ -20,8 +20,8 @@ ON, OFF = 1.0, 0.5
 
 
 def force(batch: ContactBatch, reduce: str | None = None) -> Any:
-    """Return the force on a sensor [N], (...): `ContactBatch.force_magnitude`. ValueError without the fields it
-    needs. `reduce`: the sensor's own mode without one."""
+    """Return the force on a sensor [N], (...): `ContactBatch.force_magnitude`. ValueError without the fields it needs.
+    `reduce`: reduce mode; by default the sensor's own."""
     magnitude = batch.force_magnitude(_reduce_mode(batch, reduce))
     if magnitude is None:
         raise ValueError("the force on a sensor needs the field force, and with several slots normal and tangent")
@@ -94,17 +94,17 @@ class ContactTimes:
     first_air: Any
     """True in the step in which contact ends, (...): lift-off. Never in the first step."""
     age: Any
-    """Steps since the last change, that one included, (...)."""
+    """Number of steps since the last change, with the step of the change, (...)."""
     last_contact: Any
-    """Steps of the last complete contact, (...); 0 if there was none."""
+    """Number of steps of the last complete contact, (...); 0 if there was none."""
     last_air: Any
-    """Steps of the last complete time in the air, (...); 0 if there was none."""
+    """Number of steps of the last complete time in the air, (...); 0 if there was none."""
     contact_steps: Any
-    """Steps in contact so far, (...)."""
+    """Number of steps in contact so far, (...)."""
     steps: Any
-    """Steps so far, (...)."""
+    """Number of steps so far, (...)."""
     contact_count: Any
-    """Contacts so far, the present one and one present from the start included, (...)."""
+    """Number of contacts so far, with the present one and one that existed at the start, (...)."""
     timestep: Any
     """Time from one step to the next [s], ()."""
 
@@ -179,7 +179,7 @@ class ContactTimes:
 def start_times(in_contact: Any, timestep: float, like: Any = None) -> ContactTimes:
     """Return the times after the first step; call `next` for every further one.
 
-    `in_contact`, (...). `like`: array, such as the forces, whose type times have; None for the library's default.
+    `in_contact`, (...). `like`: array, such as the forces, whose type the times get; None for the default type.
     """
     register_trees(in_contact)
     return _first_times(in_contact, _duration(timestep, in_contact, like), namespace(in_contact).int32)
@@ -341,7 +341,7 @@ def _first(states: Any) -> Any:
 
 
 def _age(states: Any) -> Any:
-    """Return the steps since a boolean last changed, that one included, (steps, ...)."""
+    """Return the number of steps since a boolean last changed, with the step of the change, (steps, ...)."""
     xp = namespace(states)
     counted = xp.cumulative_sum(xp.astype(states | ~states, xp.int32), axis=0)
     before, now = states[:-1, ...], states[1:, ...]

@@ -1,1 +1,1 @@
-"""Named values over time that are no contacts: of a program, of a model, from files of measurements."""
+"""Named values over time other than contacts: from a program, a model, or files of measurements."""

@@ -1,4 +1,4 @@
-"""Sets measured curves beside simulated ones: whose clock runs how, which touchdowns match, how well values agree."""
+"""Aligns measured curves with simulated ones: shift and rate of clocks, matching touchdowns, agreement of values."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -15,21 +15,21 @@ largest value."""
 _USUAL = 2.0
 """Part of the values that may lie below the usual smallest, and above the usual largest value [%]."""
 _SPREAD = 0.03
-"""Longest time between two touchdowns that support the same shift [s]."""
+"""Largest difference between the shifts of two touchdowns that count as the same shift [s]."""
 _MATCHED = 0.1
-"""Longest time between a simulated touchdown and the same measured one, once clocks are aligned [s]."""
+"""Longest time between a simulated touchdown and its measured one, once clocks are aligned [s]."""
 _FEWEST, _FEWEST_FOR_DRIFT = 3, 6
-"""Touchdowns that have to match for a shift, and for a difference of the clocks' rates ..."""
+"""Least number of matching touchdowns for a shift, and for a drift of the clocks."""
 _DRIFT_SPAN, _MOST_DRIFT = 5.0, 2e-3
 """Shortest time over which a drift is found [s], and largest drift."""
 _REFINED, _ROUNDS = 3, 7
 """Number of best shifts that are refined, and number of times that the search range is halved."""
 _SCORED = 10_000
-"""Values by which a shift is judged."""
+"""Most values from which the score of a shift is computed."""
 _TRIED = 12
-"""Shifts with most votes that are tried."""
+"""Number of shifts, those with the most votes, that are tried."""
 _GRID = 2**20
-"""Most values of a curve that is shifted over another one."""
+"""Largest number of values of a curve that is shifted over another one."""
 _LEAST_CORRELATION = 0.3
 _BETTER = 0.15
 """Margin by which another mapping has to fit better than the given one to be named."""
@@ -66,7 +66,7 @@ class Alignment:
     method: str
     """Method of the alignment: `touchdowns`, `cross-correlation` or `by hand`."""
     matched: int = 0
-    """Touchdowns that match."""
+    """Number of touchdowns that match."""
 
     def apply(self, curve: Curve) -> Curve:
         """Return a measured curve with simulated times."""
@@ -81,7 +81,7 @@ class Agreement:
     """Root of the mean squared difference, in the unit of the values."""
     correlation: float
     count: int
-    """Measured values within the simulated time."""
+    """Number of measured values within the simulated time."""
     delays: tuple[tuple[float, float], ...]
     """Simulated time of each common touchdown, and the delay of the measured one [s]."""
     only_simulated: tuple[float, ...]
@@ -148,8 +148,8 @@ def agree(simulated: Curve, measured: Curve, alignment: Alignment) -> Agreement:
 
 
 def find_swap(pairs: Sequence[Pair]) -> tuple[tuple[int, ...], float, float] | None:
-    """Return a mapping under which the measured curves fit clearly better, with the mean correlations as given and so;
-    None if there is none. The mapping says for each simulated curve which measured one it is."""
+    """Return a mapping under which the measured curves fit clearly better, and the mean correlations as given and with
+    the mapping; None if there is none. The mapping has the index of the measured curve for each simulated one."""
     count = len(pairs)
     if count < 2:
         return None
@@ -188,14 +188,14 @@ def _sum(pairs: Sequence[Pair]) -> Pair:
 
 
 def correlation(first: Numbers, second: Numbers) -> float:
-    """Return the correlation of two rows of values; 0 where one is constant."""
+    """Return the correlation of two arrays of values; 0 where one is constant."""
     if len(first) < 3 or not np.ptp(first) or not np.ptp(second):
         return 0.0
     return float(np.corrcoef(first, second)[0, 1])
 
 
 def sample(curve: Curve, times: Numbers) -> Numbers:
-    """Return the values of a curve at some times, between its own on a straight line; NaN outside of it."""
+    """Return the values of a curve at some times, with linear interpolation; NaN outside of the curve."""
     return np.asarray(np.interp(times, curve.times, curve.values, np.nan, np.nan))
 
 
@@ -213,7 +213,7 @@ def _mappings(count: int) -> list[tuple[int, ...]]:
 
 
 def _common(simulated: Curve, aligned: Curve, most: int | None = None) -> tuple[Numbers, Numbers]:
-    """Return both values where both are known, at times of the one with fewer values, `most` at most."""
+    """Return simulated and measured values where both are known, at `most` times of the curve with fewer values."""
     slow, fast = (aligned, simulated) if aligned.period >= simulated.period else (simulated, aligned)
     if most is not None and len(slow.times) > most:
         every = -(-len(slow.times) // most)
@@ -255,7 +255,7 @@ def _voted_shifts(events: Sequence[tuple[Numbers, Numbers]]) -> list[float]:
 
 
 def _fit_clock(events: Sequence[tuple[Numbers, Numbers]], shift: float) -> Alignment:
-    """Return shift and rate that match touchdowns best, from a shift that matches many."""
+    """Return the shift and rate that match touchdowns best, starting from a shift that matches many."""
     offset, drift, matched = shift, 0.0, 0
     for reach in (_MATCHED, _MATCHED, 0.5 * _MATCHED):
         ours, theirs = [], []
@@ -284,7 +284,7 @@ def _fit_clock(events: Sequence[tuple[Numbers, Numbers]], shift: float) -> Align
 
 
 def _match(first: Numbers, second: Numbers, reach: float) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Return the places of events of two rows that are each other's nearest, within a time [s]."""
+    """Return the indices of events in two arrays that are each other's nearest, at most a time `reach` [s] apart."""
     if not len(first) or not len(second):
         none = np.empty(0, np.intp)
         return none, none
@@ -330,8 +330,8 @@ def _correlated_shift(pairs: Sequence[Pair]) -> float | None:
 
 
 def _refine(pairs: Sequence[Pair], found: Alignment) -> Alignment:
-    """Return an alignment whose ends are moved by less than two of the slower values to where the curves correlate
-    best."""
+    """Return the alignment with which the curves correlate best; its ends are moved by less than two sampling periods
+    of the slower curve."""
     reach = 2.0 * max(max(curve.period for curve in pair) for pair in pairs)
     start, stop = min(pair[1].times[0] for pair in pairs), max(pair[1].times[-1] for pair in pairs)
     has_drift = stop - start >= _DRIFT_SPAN

@@ -16,7 +16,7 @@ BOOLEAN = "true or false"
 """Unit of values that are 0 or 1."""
 _FIRST_SIZE = 1024
 _LATE = 1e-9
-"""Rounding of times that are equal [s]."""
+"""Difference of times that count as equal [s]."""
 
 
 class ChannelName(NamedTuple):
@@ -168,9 +168,9 @@ class Limit:
     """True to pause when the values fall below the limit, False when they rise above it."""
     enabled: bool = True
     _seen: float = -np.inf
-    """Time of the last value that was looked at [s]."""
+    """Time of the last value that was compared with the limit [s]."""
     _beyond: bool = False
-    """True if that value was beyond the limit."""
+    """True if the last value that was compared was beyond the limit."""
 
     @property
     def text(self) -> str:

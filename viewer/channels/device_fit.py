@@ -11,7 +11,7 @@ Numbers = NDArray[np.float64]
 _LEAST_CORRELATION = 0.8
 """Correlation below which no device of this kind explains the values."""
 _FEWEST = 50
-"""Number of values from which a device can be fitted."""
+"""Least number of values to which a device can be fitted."""
 _LEAST_RANGE = 5.0
 """Least range of the values in contact, in standard deviations of their noise, from which gain and bias can be
 separated."""
@@ -19,17 +19,17 @@ _ROUNDS = 6
 _SIGMAS = 4.0
 """Number of standard deviations beyond which a difference is an error of the alignment, not noise."""
 _STEEP = 0.25
-"""Part of the steepest changes of force whose values are left out of the noise: a small shift changes them most."""
+"""Part of the values, where force changes most, that is left out of the noise: a small shift changes them most."""
 _FEWEST_STUCK = 5
-"""Values at the upper end from which a device is taken as saturated."""
+"""Least number of values at the upper end for which a device counts as saturated."""
 _FIRST = 0.8
 """Part of the range of values that the first fit uses."""
 _HELD = 1.5
-"""Mean number of equal values from which a device holds each for several messages."""
+"""Mean number of equal values in a row from which messages are taken to repeat samples."""
 
 
 class FitError(ValueError):
-    """A device cannot be known from some values: why, one line."""
+    """Error: some values do not determine a device. The message is the reason, in one line."""
 
 
 @dataclass(frozen=True)
@@ -37,24 +37,24 @@ class DeviceFit:
     """Fitted device that maps a force to measured values."""
 
     gain: float
-    """Output by newton."""
+    """Output per newton."""
     bias: float
     """Output without force."""
     noise: float
     """Standard deviation of the output in contact."""
     noise_at_rest: float | None
-    """The same without force; None if there was always some."""
+    """Standard deviation of the output without force; None if there was always some force."""
     period: float
     """Time between two samples [s]."""
     resolution: float | None
-    """Smallest change of the output; None if it is finer than noise and numbers show."""
+    """Smallest change of the output; None if it is too fine to be seen in the values."""
     saturation: float | None
     """Largest output; None if it was not reached."""
     correlation: float
     count: int
     """Number of values that the fit used."""
     typical: float
-    """Median output in contact, which `noise` is a part of in a lookup table."""
+    """Median output in contact, of which `noise` is a part in a lookup table."""
     largest: float
     """Largest force that the fit used [N]."""
 
@@ -74,10 +74,10 @@ def fit_device(force: Curve, measured: Curve, alignment: Alignment) -> DeviceFit
     Args:
         force: Simulated force that the device feels [N].
         measured: Output of the device, by its own clock.
-        alignment: What a measured time is in simulated time.
+        alignment: Relation of measured time to simulated time.
 
     Raises:
-        FitError: The values cannot tell, with the reason.
+        FitError: The values do not determine a device; the message is the reason.
     """
     aligned = alignment.apply(measured)
     period, chosen = _sampling(aligned)
@@ -148,7 +148,7 @@ def _sampling(curve: Curve) -> tuple[float, NDArray[np.bool_]]:
 
 
 def _saturation(output: Numbers, expected: Numbers, sigma: float) -> float | None:
-    """Return the largest output, if values stay there that should be larger."""
+    """Return the largest output, if the output stays there although the force would give more; else None."""
     top = float(output.max())
     over = expected > top + max(3.0 * sigma, 1e-6 * abs(top))
     if over.sum() < _FEWEST_STUCK or float(output[over].std()) > 3.0 * sigma + 1e-6 * abs(top):
@@ -157,7 +157,7 @@ def _saturation(output: Numbers, expected: Numbers, sigma: float) -> float | Non
 
 
 def _resolution(output: Numbers) -> float | None:
-    """Return the smallest change of values that are multiples of one; None if they are not."""
+    """Return the step of which all values are multiples, up to an offset; None if there is none."""
     levels = np.unique(output)
     if len(levels) < 3 or len(levels) > 0.5 * len(output):
         return None

@@ -1,4 +1,4 @@
-"""Reads which measured column a sensor's curve is to be compared with: `left_foot=-2*/lowstate.foot_force[0]+3`."""
+"""Reads the measured column with which a sensor's curve is compared: `left_foot=-2*/lowstate.foot_force[0]+3`."""
 
 import re
 from collections.abc import Sequence
@@ -11,7 +11,7 @@ _NUMBER = r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
 _RIGHT = re.compile(rf"(?:(?P<scale>{_NUMBER})\*|(?P<minus>-))?(?P<column>.+?)(?P<bias>[+-](?:\d+\.?\d*|\.\d+))?$")
 COMPONENTS = {"force": Signal.MAGNITUDE, "normal": Signal.NORMAL, "tangent0": Signal.TANGENT0}
 COMPONENTS |= {"tangent1": Signal.TANGENT1, "found": Signal.FOUND}
-"""Signals of a sensor that can be measured, by the word after its name."""
+"""Signals of a sensor that can be measured, by the word after the sensor's name."""
 
 
 @dataclass(frozen=True)
@@ -26,13 +26,13 @@ class Mapping:
 
     @property
     def label(self) -> str:
-        """Sensor, and component if it is not the size of the force."""
+        """Name of the sensor, with the component unless the signal is the magnitude of the force."""
         word = next(word for word, signal in COMPONENTS.items() if signal is self.signal)
         return self.sensor if self.signal is Signal.MAGNITUDE else f"{self.sensor}.{word}"
 
 
 def parse_mapping(text: str, sensors: Sequence[str], columns: Sequence[str]) -> Mapping:
-    """Return the mapping that a text like `foot.normal=-2*column+3` is. Raises SceneError for what is not known."""
+    """Return the mapping that a text such as `foot.normal=-2*column+3` declares. Raises SceneError for a wrong text."""
     left, equals, right = text.partition("=")
     if not equals or not left or not right:
         raise SceneError(f"--map {text}: is SENSOR=COLUMN, such as left_foot=/lowstate.foot_force[0]")

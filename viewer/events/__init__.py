@@ -1,1 +1,1 @@
-"""Turns steps into contact begins and ends."""
+"""Finds begins and ends of contact, slip and creep in the steps of a run."""

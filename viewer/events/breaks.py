@@ -35,7 +35,7 @@ class Break:
     pair_id: int | None = None
     sensor: int | None = None
     force: float = 0.0
-    """Force of `BreakWhen.FORCE` [N]."""
+    """Force that contacts exceed under `BreakWhen.FORCE` [N]."""
     enabled: bool = True
     slipped: frozenset[int] = frozenset()
     """Numbers of the contacts that began to slide at the last slip."""

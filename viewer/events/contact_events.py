@@ -29,9 +29,9 @@ class EventRule(StrEnum):
     """Rule for the instant at which contact begins, and for the pairs whose state an event changes."""
 
     SURFACE = "surface"
-    """Rule in which an event is where surfaces meet or part, and changes that pair alone."""
+    """Rule in which contact begins or ends where the surfaces meet or part, and an event changes that pair alone."""
     MODIA = "modia"
-    """Rule of Modia3D: a begin is where -2 eps is passed, and any event decides all pairs again, by distance < -eps."""
+    """Rule of Modia3D: contact begins where -2 eps is passed; any event decides all pairs again, by distance < -eps."""
 
 
 class ContactEvent(NamedTuple):
@@ -46,8 +46,8 @@ class ContactEvent(NamedTuple):
     distance: float
     """Distance between the surfaces at `time` [m]."""
     normal_velocity: float
-    """Rate of change of the distance at `time` [m/s]; negative when the geoms approach. NaN if unknown, the mean over
-    the step if no velocities are known."""
+    """Rate of change of the distance at `time` [m/s]; negative when the geoms approach. Without velocities it is the
+    mean over the step, or NaN if that is unknown."""
     duration: float
     """Time since the pair came into contact, at `time` [s]: 0 at a begin."""
 
@@ -80,7 +80,7 @@ class ContactPair(NamedTuple):
     pair_id: int
     geoms: Geoms
     time: float
-    """Time at which contact began [s]; the first update for a pair that was in contact before it."""
+    """Time at which contact began [s]; that of the first update if the pair was in contact before."""
     normal_velocity: float
     """Rate of change of the distance at `time` [m/s]: minus the approach speed."""
 
@@ -92,10 +92,10 @@ class Locate(Protocol):
         """Return the instant in [start, end] at which the pair's distance passes `level` [m]; None to interpolate.
 
         `start` and `end` are the times of the last two updates, whose distances lie on either side of the
-        level; one may lie on it, and a pair whose distance was unknown at `start` may have passed it before.
-        Of the two instants that enclose the crossing return the first: Runge-Kutta lets the contact force act in
-        a step that ends just past it, and the velocity there is no longer that of the approach.
-        Called inside `update`, once an event; it leaves the simulation as it was.
+        level. One distance may lie on the level; a pair with unknown distance at `start` may have passed it before.
+        Of the two instants that enclose the crossing, return the first: Runge-Kutta lets the contact force act in
+        a step that ends just past the crossing, and the velocity there is no longer that of the approach.
+        The function is called inside `update`, once per event, and must leave the simulation as it was.
         """
 
 
@@ -172,7 +172,7 @@ class ContactEvents:
 
     @property
     def distance_with_hysteresis(self) -> NDArray[np.float64]:
-        """Distance of pairs in contact, distance + 2 eps of others [m], (pairs,). Infinite where never known."""
+        """Distance of pairs in contact, distance + 2 eps of others [m], (pairs,). Infinite if never known."""
         return np.where(self._in_contact, self._distances[0], self._distances[0] + 2 * self.eps)
 
     @property
@@ -240,8 +240,8 @@ class ContactEvents:
     ) -> list[ContactEvent]:
         """Return the events of pairs that passed their threshold, as `update` does with the distances of all pairs.
 
-        The other pairs keep their state and last known distance. It is for use after a first `update`, and instead of
-        all further ones, which would lack the velocities before.
+        The other pairs keep their state and last known distance. After a first `update`, call this method in place of
+        all further updates, which would lack the velocities of the steps before.
 
         Args:
             time: Simulated time [s].

@@ -16,29 +16,29 @@ WINDOWS = (0.5, 1.0, 2.0, 3.0, 5.0)
 RECENT = 0.25
 """Time over which the present speed is measured [s]."""
 LEAST_DISTANCE = 1e-4
-"""Least displacement of creep of geoms of at least 1 cm [m]; of smaller geoms in proportion."""
+"""Least displacement that counts as creep, for geoms of at least 1 cm [m]; in proportion for smaller ones."""
 LEAST_SPEED = 1e-5
-"""Speed below which creep of such geoms ends [m/s]."""
+"""Speed below which creep ends, for geoms of at least 1 cm [m/s]; in proportion for smaller ones."""
 STAYS = 5
 """Number of samples in a row without sliding that end a slip."""
 DECIDE = 5
-"""Number of samples from one decision to the next, and from one kept place of old ground to the next."""
+"""Number of samples between two decisions, and between two kept places of old ground (see `_PAST`)."""
 _STEADY = 2.0
 """Shortest window in which less than `LEAST_DISTANCE` counts as creep, if it is steady [s]."""
 _RETURNS = 3
-"""Number of decisions between two checks for a return to old ground."""
+"""Number of decisions between two checks for a return to old ground (see `_PAST`)."""
 _LATEST = 5
 """Number of samples at the end of a window that must continue in its direction."""
 _PAST = 500
-"""Number of samples before a window whose places are old ground."""
+"""Number of samples before a window; their places are old ground, to which geoms that sway return."""
 _EARLY = 0.15
 """Part of the displacement that must be reached after half of a window: a geom that was just pushed does not creep."""
 _MOST_ASKED = 64
-"""Number of pairs at decisions whose path is searched together."""
+"""Number of searches for old ground, one for a pair at a decision, that are done together."""
 X, PATH, TURN, TILT, TRAVEL1, TRAVEL2, MOTION = slice(0, 4), 4, 5, slice(6, 9), 9, 10, 11
-"""Columns of motion since a pair was first seen: displacement [m], with spin times lever as a fourth component; its
-path [m]; turn about the normal and the tangents [rad]; path of the contact over both bodies [m]. The columns of
-`PairSamples.values` follow."""
+"""Columns of motion since a pair was first seen: displacement [m], with the turn about the normal times lever as a
+fourth component; length of its path [m]; turn about the normal and the tangents [rad]; path of the contact over both
+bodies [m]. The columns of `PairSamples.values` follow."""
 SLIDES = MOTION + 5
 """Column that is 1 in samples in which a pair slides, and 2 in samples that alone are enough for a slip."""
 PAIR = np.dtype(
@@ -54,8 +54,8 @@ PAIR = np.dtype(
         ("way", float),
     ]
 )
-"""State of a pair: size as a part of 1 cm, at most 1; radius by which tilt is judged [m]; sample since which it has
-neither been open nor slid; whether it slides, creeps; window, `start` and displacement [m] when its creep began."""
+"""State of a pair: key; size as a part of 1 cm, at most 1; radius by which tilt is judged [m]; sample since which it
+touches without sliding; True if it slides; if it creeps; window, `start` and displacement [m] of the begin of creep."""
 
 Values = NDArray[np.float64]
 Mask = NDArray[np.bool_]
@@ -64,7 +64,7 @@ Rows = NDArray[np.intp]
 
 @dataclass
 class Block:
-    """Consecutive samples: the last of those that were decided on, then new ones."""
+    """Consecutive samples: the last ones of the decision before, then new ones."""
 
     first: int
     """Number of the first sample."""
@@ -89,7 +89,7 @@ class Signs(NamedTuple):
     begins: Mask
     """True if the pair has crept through the window."""
     spoils: Mask
-    """True if creep that began by such a window ends."""
+    """True if the pair's creep ends, provided that a window of this length showed it."""
     way: Values
     """Displacement in the window [m]."""
     is_slow: Mask
@@ -99,42 +99,42 @@ class Signs(NamedTuple):
 class CreepRule:
     """Rule by which geom pairs slide and creep.
 
-    Contacts are sampled every 20 ms. Between two samples that both have a pair, the carried body moves against the
-    carrying one (that which never moves, or has the larger geom) at the contact, whose place is the mean over the
-    pair's contacts weighted by load: the tangential part of this, in the carrying body's frame, and the turn about the
-    normal times the lever of the contacts, make up a displacement.
+    Contacts are sampled every 20 ms. The carrying body of a pair is the body that never moves, or has the larger geom;
+    the place of contact is the mean position of the pair's contacts, weighted by load. Between two samples that both
+    have the pair, its displacement is the tangential motion of the other body at this place, in the carrying body's
+    frame, together with its turn about the normal times the lever of the contacts.
 
-    Faster than 0.2 m/s nothing creeps: such a move, if friction is not used up, does not count.
+    Nothing creeps faster than 0.2 m/s: a faster move does not count, unless friction is used up.
 
     A pair is open where two samples in a row lack it.
 
-    It **slides** where the larger part of its load is on contacts whose friction is used up and it moves at 2 mm/s or
-    faster, in two of five samples, or in one by 1 mm or more; until that is so in none of five samples. A move does not
-    count where the body rolls: the contact travels ten times as far over both bodies, which turn as far.
+    It **slides** if the larger part of its load is on contacts whose friction is used up, and it moves at 2 mm/s or
+    faster in two of five samples, or by 1 mm or more in one. The slip ends when this is so in none of five samples. A
+    move does not count if the body rolls: the contact travels ten times as far over both bodies, which turn as far.
 
-    It **creeps** where it neither is open nor slides, and within one of the windows of 0.5, 1, 2, 3 and 5 s, in none of
-    which it was open or slid, its displacement
+    It **creeps** if it touches without sliding throughout a window of 0.5, 1, 2, 3 or 5 s, and the displacement in this
+    window
 
     - is 0.1 mm or more (less in proportion where the smaller geom is under 1 cm); or, in windows of 2 s and longer,
-      10 um/s or more, with a share in each quarter of the window that is within a factor of two of an even one;
-    - is at least 0.8 of its path;
-    - went on in the same direction in the last 0.1 s, at half its mean speed or more, and was 0.15 of it or more after
-      half of the window;
-    - ends at half of that least displacement, or of its own, or farther from the way of the 10 s before the window:
-      what sways or is shaken comes back;
+      10 um/s or more, with between half and twice the mean displacement in each quarter of the window;
+    - is at least 0.8 of the length of its path;
+    - continued in the same direction in the last 0.1 s, at half its mean speed or more, and had reached 0.15 of its
+      length after half of the window;
+    - ends at a distance from all places of the 10 s before the window (old ground): half of the least displacement, or
+      half of its own length if that is less. Geoms that sway or are shaken come back to these places;
     - is not that of rolling: the body tilted by more than the displacement over the smaller geom's radius (at most
       0.2 m), and the contact travelled more than five times the displacement over both bodies.
 
-    It does until its speed over 0.25 s is below 10 um/s (in proportion as above), or its displacement in the window by
-    which it began is less than half of its path, is that of rolling by three times as much tilt, or ends within a
-    quarter of the least displacement from old ground. This is decided every 100 ms, the last of it every 0.3 s. Creep
-    begins where the window does that showed it.
+    Creep ends when the speed over 0.25 s is below 10 um/s (in proportion as above), or when the displacement in a
+    window of the length that showed the creep is less than half of its path, is that of rolling with three times as
+    much tilt, or ends within a quarter of the least displacement from old ground. All this is decided every 100 ms, old
+    ground every 0.3 s. Creep begins at the start of the window that showed it.
 
-    Everything else that presses sticks, as far as pairs go: bodies without friction neither stick nor creep.
+    Every other pair that presses sticks. Bodies without friction neither stick nor creep.
     """
 
     def __init__(self, interval: float) -> None:
-        """`interval`: time between two samples [s]."""
+        """Set the lengths of the windows. `interval`: time between two samples [s]."""
         self.interval = interval
         self.recent, *windows = (max(2, round(time / max(interval, 1e-9))) for time in (RECENT, *WINDOWS))
         self.windows = np.array(windows)
@@ -143,8 +143,8 @@ class CreepRule:
         self._ground_samples = np.zeros(0, np.int64)
 
     def find_slides(self, block: Block, pairs: NDArray[np.void]) -> tuple[Mask, NDArray[np.int64]]:
-        """Return True for pairs that slide in the new samples, and the sample since which each has neither slid nor
-        been open, (new samples, pairs) each."""
+        """Return True for pairs that slide in the new samples, and the sample since which each touches without sliding,
+        (new samples, pairs) each."""
         fresh = block.fresh
         count = block.fresh_count
         lead = np.zeros((max(0, STAYS - 1 - fresh), len(pairs)), bool)
@@ -170,8 +170,8 @@ class CreepRule:
     def find_candidates(
         self, block: Block, pairs: NDArray[np.void], rows: Rows, starts: NDArray[np.int64]
     ) -> tuple[Rows, Mask]:
-        """Return the pairs that creep, or may creep at decisions in some rows, (k,), and True for the windows that they
-        fill there, (windows, rows, k)."""
+        """Return the indices of pairs that creep, or may creep at decisions in some rows, (k,), and True for the
+        windows in all of which they touch without sliding, (windows, rows, k)."""
         if (
             not pairs["creeps"].any()
             and block.first + rows[-1] - starts.min(initial=block.first + int(rows[-1])) < self.windows[0]
@@ -217,13 +217,13 @@ class CreepRule:
         return Signs(begins & ~(travels & (over > way)), spoils, way, slow)
 
     def recent_way(self, block: Block, rows: Rows, some: Rows | slice = slice(None)) -> Values:
-        """Return the displacement of some pairs in the last quarter of a second before rows [m], (rows, k)."""
+        """Return the displacement of some pairs in the quarter of a second before each row [m], (rows, k)."""
         change = block.columns[rows, :, X] - block.columns[np.maximum(rows - self.recent, 0), :, X]
         return np.asarray(np.sqrt((change[:, some] ** 2).sum(axis=2)))
 
     def looks(self, block: Block, rows: Rows) -> Rows:
-        """Return the decisions that check for a return to old ground: one in `_RETURNS`, because to search ten seconds
-        takes longer than all other checks."""
+        """Return the indices of decisions that check for a return to old ground: one in `_RETURNS`, because a search
+        through ten seconds takes longer than all other checks."""
         return np.flatnonzero((block.first + rows) % (_RETURNS * DECIDE) == 0)
 
     def keep_ground(self, block: Block) -> None:
@@ -246,8 +246,8 @@ class CreepRule:
     def is_old_ground(
         self, block: Block, rows: Rows, columns: Rows, starts: NDArray[np.int64], windows: Rows, near: Values
     ) -> Mask:
-        """Return True for pairs that are at a row within a distance `near` [m] of a place where they were before the
-        window that ends at that row; all (k,). `starts`: see `find_slides`."""
+        """Return True for pairs that are, each at its row, within a distance `near` [m] of a place where they were
+        before the window that ends at that row; all (k,). `starts`: see `find_slides`."""
         found, lengths = np.zeros(len(rows), bool), self.windows[windows]
         for first in range(0, len(rows), _MOST_ASKED):
             part = slice(first, first + _MOST_ASKED)

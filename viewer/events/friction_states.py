@@ -36,9 +36,9 @@ from .creep_rule import (
 _FASTEST = 0.2
 """Speed above which nothing creeps [m/s]."""
 _BLOCK_SAMPLES = 800
-"""Number of samples above which they are decided on together."""
+"""Number of samples from which a decision is made."""
 _BLOCK_BYTES = 2**24
-"""Memory of samples above which they are decided on together [bytes]."""
+"""Memory of samples above which a decision is made [bytes]."""
 _ROLLS = 10
 """Travel of the contact over both bodies, as a multiple of the slip, above which a pair rolls and does not slide."""
 _TURNED = 1.0
@@ -81,7 +81,7 @@ class Motion:
 
 
 class Moving(NamedTuple):
-    """Motion in the last quarter of a second of a pair that does not just stick."""
+    """Motion, in the last quarter of a second, of a pair that slides, creeps, rolls or pivots."""
 
     state: ContactState
     speed: float
@@ -133,7 +133,7 @@ class FrictionStates:
         """Time of the last sample [s]."""
         self._block: Block | None = None
         self._lead = 0
-        """Number of samples that were decided on and are decoded again, because new moves start from them."""
+        """Number of decided samples that are decoded again with new ones, because new moves start from them."""
         self._pairs = np.zeros(0, PAIR)
         self._columns: dict[int, int] = {}
         """Columns of the pairs in a block, by key."""
@@ -159,7 +159,7 @@ class FrictionStates:
         self.restart()
 
     def is_due(self) -> bool:
-        """Count a step; return True if it is one to `add`."""
+        """Count a step; return True if the step is a sample, which `add` has to get."""
         self._skipped += 1
         return self._skipped >= self._stride
 
@@ -408,7 +408,7 @@ class FrictionStates:
         return motion
 
     def _loads(self, block: Block, row: int, column: int) -> tuple[float, ...]:
-        """Return load, shear, friction use and number of points: means of three samples, of fewer if the load ends."""
+        """Return load, shear, friction use and number of points: means of three samples, or fewer if the load ends."""
         rows = block.columns[row : row + 3, column, MOTION:SLIDES].tolist()
         count = next((i for i, values in enumerate(rows) if not values[LOAD] > 0), len(rows))
         if not count:

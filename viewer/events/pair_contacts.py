@@ -34,7 +34,7 @@ class _BufferedSteps:
 
 
 def _decline(start: float) -> bool:
-    """Buffer no step."""
+    """Return False: no step is buffered."""
     return False
 
 

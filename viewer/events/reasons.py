@@ -37,13 +37,13 @@ class Reason:
 
     kind: ReasonKind
     text: str
-    """One or two sentences."""
+    """Explanation in one or two sentences."""
     speed: float = math.nan
     """Speed [m/s]."""
     use: float = math.nan
     """Friction use, as a part of the limit."""
     impratio: float = math.nan
-    """Value of `impratio`, or a lower bound, for creep at `WANTED` with elliptic cones; NaN if none is named."""
+    """Value of `impratio` for creep at speed `WANTED` with elliptic cones, or a lower bound; NaN if none is named."""
     is_least: bool = False
     """True if `impratio` is a lower bound: only a trial finds the value."""
 
@@ -75,10 +75,10 @@ def explain_pair(
 
 
 class EventReason:
-    """Explanation of the begin of a slip or creep, by the state that shows it; it is computed when it is read."""
+    """Explanation of the begin of a slip or creep, from the state that shows it; it is computed when it is read."""
 
     def __init__(self, model: MjModel, state: MjData | None, motion: Motion) -> None:
-        """`state`: see `solved_state`; None for creep that has ended: only its speed is given."""
+        """Keep a state to explain. `state`: see `solved_state`; None for ended creep: only its speed is known."""
         self._model, self._state, self._motion = model, state, motion
         self._options = _options_of(model)
 

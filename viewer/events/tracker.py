@@ -54,7 +54,7 @@ class TrackingOptions:
     off: float = OFF
     """Force below which a sensor's contact ends [N]."""
     min_duration: float = 0.0
-    """Time for which a sensor's force must stay above or below its threshold before that counts [s]."""
+    """Time for which a sensor's force must stay beyond a threshold before contact begins or ends [s]."""
 
 
 class ContactTracker:
@@ -92,7 +92,7 @@ class ContactTracker:
         self.patience = 0.0
         """Longest wall time between two decisions on which pairs slide and creep [s]; 0 decides at every call."""
         self.least_samples = 0
-        """Least number of samples, one in 20 ms, that are decided on together, if the log is read after every step."""
+        """Least number of samples, one in 20 ms, that are decided on together if the log is read in every step."""
         self._decided = -math.inf
         """Time of `time.monotonic` of the last decision [s]."""
         self._duration = 0.0
@@ -276,8 +276,8 @@ class ContactTracker:
             self._ingest(step)
 
     def buffer(self, time: float, step: Step | None = None) -> bool:
-        """Buffer the step of the engine that ended at a time [s]; False if that cannot be: it does not continue the one
-        before, something begins or ends in it, or something waits for it."""
+        """Buffer the step of the engine that ended at a time [s]; return False if it cannot be buffered: it does not
+        continue the step before, contact begins or ends in it, or a break needs it at once."""
         start, timestep = self._time, self._timestep
         if not abs(time - start - timestep) < 1e-6 * timestep or self.breaks or not self._pairs.buffer(start):
             return False

@@ -1,6 +1,6 @@
 """Finds the functions of the library that an array belongs to: numpy, torch, JAX, or any of the array API standard.
 
-None but numpy is imported here: a program that hands over a tensor has imported its library.
+Only numpy is imported here: a program that passes a tensor has imported its library.
 """
 
 import sys
@@ -42,7 +42,7 @@ def is_numpy(array: Any) -> bool:
 
 
 def is_torch(array: Any) -> bool:
-    """Return whether an array is a tensor of torch, without importing torch."""
+    """Return True for a tensor of torch, without importing torch."""
     torch = sys.modules.get("torch")
     return torch is not None and isinstance(array, torch.Tensor)
 
@@ -131,7 +131,7 @@ def root(array: Any) -> Any:
 
 
 def components(vectors: Any) -> tuple[Any, Any, Any]:
-    """Return x, y and z of vectors, (...) each, of (..., 3)."""
+    """Return x, y and z, (...) each, of vectors (..., 3)."""
     return vectors[..., 0], vectors[..., 1], vectors[..., 2]
 
 
@@ -163,7 +163,7 @@ class kept_property(Generic[T]):
 
 _trees: dict[type, tuple[str, ...]] = {}
 _registered: list[str] = []
-"""Libraries with which the trees are registered."""
+"""Libraries with which the dataclasses of `tree` are registered."""
 
 
 def tree(*constants: str) -> Callable[[type[T]], type[T]]:
@@ -179,7 +179,7 @@ def tree(*constants: str) -> Callable[[type[T]], type[T]]:
 
 
 def register_trees(array: Any) -> None:
-    """Register the trees with the libraries that are loaded by now, before an array is made part of one."""
+    """Register the dataclasses of `tree` with the libraries that are loaded, before an array becomes part of one."""
     if "jax" in sys.modules and "jax" not in _registered:
         _registered.append("jax")
         for kind in _trees:

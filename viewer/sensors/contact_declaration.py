@@ -31,7 +31,7 @@ class ContactTarget:
 
     kind: TargetKind = TargetKind.ANY
     name: str = ""
-    """Empty for any."""
+    """Name of the object; empty for any."""
 
     def __str__(self) -> str:
         return f"{self.kind} {self.name}" if self.name else str(self.kind)
@@ -45,11 +45,11 @@ class ContactDeclaration:
     """Declaration of a contact sensor in a scene."""
 
     name: str
-    """Empty for one without a name."""
+    """Name of the sensor; empty for a sensor without one."""
     first: ContactTarget = ANYTHING
-    """Object 1, which normals leave; the only side that can be a site."""
+    """Object 1, from which normals point to object 2; the only side that can be a site."""
     second: ContactTarget = ANYTHING
-    """Object 2, which normals enter and forces act on."""
+    """Object 2, on which forces act."""
     fields: tuple[Field, ...] = DEFAULT_FIELDS
     """Fields in the order of the array."""
     num: int = 4
@@ -76,7 +76,7 @@ class ContactDeclaration:
 
     @property
     def problem(self) -> str | None:
-        """Reason why the declaration is wrong in every scene; None if it may be right in one."""
+        """Reason why the declaration is wrong in every scene; None if some scene may accept it."""
         if not self.fields:
             return "choose at least one field"
         if not 1 <= self.num <= NUM_MAX:
@@ -93,7 +93,7 @@ class ContactDeclaration:
         return None
 
     def changes_from(self, before: "ContactDeclaration") -> dict[str, str | None]:
-        """Return the attributes that differ from another declaration's; None for those to leave out."""
+        """Return the attributes that differ from another declaration's; None for attributes to leave out."""
         old, new = before.attributes, self.attributes
         names = dict.fromkeys([*old, *new])
         return {name: new.get(name) for name in names if old.get(name) != new.get(name)}

@@ -15,9 +15,9 @@ Array = NDArray[np.floating[Any]]
 """Array of numpy; in a decoded batch, of the library of the array that was decoded."""
 
 _LARGE = 64
-"""First dimension of a batch from which on its vectors are worth reordering."""
+"""Length of the first dimension from which on it saves time to reorder the vectors of a batch."""
 _BLOCK = 4096
-"""Environments whose vectors numpy works on at a time: they stay in the processor's cache."""
+"""Number of environments whose vectors numpy processes together: they stay in the processor's cache."""
 
 
 @tree("in_world_frame", "frame_known", "reduce")
@@ -87,7 +87,7 @@ class ContactBatch:
     def net_force(self) -> Array | None:
         """Sum of the reported contacts' forces on object 2 [N], world, (..., 3).
 
-        What presses on object 1 is minus this: in mjlab's order, a foot and then the ground, object 2 is the ground.
+        The force on object 1 is the negative: in mjlab, which names a foot before the ground, object 2 is the ground.
         """
         force_world = self.force_world
         return None if force_world is None else namespace(force_world).sum(force_world, axis=-2)
@@ -96,7 +96,7 @@ class ContactBatch:
     def apart(self) -> NDArray[np.bool_]:
         """True for filled slots that do not touch: their surfaces are apart, and no force acts, (..., slots).
 
-        MJX fills slots so with reduce "none"; MuJoCo where geoms have a gap. False where it cannot be known.
+        MJX fills such slots with reduce "none", MuJoCo where geoms have a gap. False where it cannot be known.
         """
         if self.dist is None or self.force is None or self.in_world_frame:
             return self.filled & ~self.filled

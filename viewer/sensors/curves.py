@@ -8,11 +8,11 @@ from numpy.typing import ArrayLike, NDArray
 Values = NDArray[np.float32]
 
 FACTOR = 16
-"""Values of one level that the next one sums up as a smallest and a largest."""
+"""Number of values of one level whose smallest and largest value the next level keeps."""
 _LEVELS = 3
 _BLOCK = FACTOR ** (_LEVELS - 1)
 BYTES_PER_VALUE = 4 * (1 + sum(2 / FACTOR**level for level in range(1, _LEVELS)))
-"""Memory of one value of one curve, with its part of the higher levels."""
+"""Memory of one value of one curve, with its part of the higher levels [bytes]."""
 
 
 class Reduced(NamedTuple):
@@ -45,9 +45,9 @@ class Curves:
         self._lows: list[Values] = [np.empty((count, size), np.float32, order) for size in sizes]
         self._highs: list[Values] = [np.empty((count, size), np.float32, order) for size in sizes]
         self.stop = 0
-        """The step after the newest."""
+        """Number of the step after the newest."""
         self.version = 0
-        """Changes whenever the values do."""
+        """Number that changes whenever the values do."""
         self._base = self._peak = 0
 
     @property
@@ -57,7 +57,7 @@ class Curves:
         return max(self._base, -(-newest // _BLOCK) * _BLOCK - self.capacity)
 
     def restart(self, step: int) -> None:
-        """Forget everything; the next value is that of a step."""
+        """Forget everything; the next value is that of `step`."""
         self.version += 1
         self.stop = self._base = self._peak = step
         # The step may be in the middle of values that are summed up together.
@@ -155,7 +155,7 @@ class Curves:
         return Reduced(steps, *_extremes(low, high, last - first))
 
     def _read(self, ring: Values, rows: NDArray[np.int64], entries: range) -> Values:
-        """Return some entries of curves in the ring of a level, (..., entries); NaN where they are not known."""
+        """Return `entries` of some curves in the ring of a level, (..., entries); NaN where they are not known."""
         count = ring.shape[1]
         size = self.capacity // count
         values = np.full((*rows.shape, len(entries)), np.nan, np.float32)
@@ -170,9 +170,9 @@ class Curves:
         return values
 
     def _sum_up(self, begin: int, end: int) -> None:
-        """Set the extremes of all that became whole with the values at places begin to end - 1, which do not wrap.
+        """Set the extremes of all blocks that the values at places begin to end - 1 complete; the places do not wrap.
 
-        Not of the rest: with thousands of curves, once in 16 steps is a sixteenth of the time.
+        Incomplete blocks are left out: to update them once in 16 steps takes a sixteenth of the time.
         """
         lows = highs = self._values
         for low_ring, high_ring in zip(self._lows, self._highs, strict=True):
@@ -187,7 +187,7 @@ class Curves:
 
 
 def _extremes(low: Values, high: Values, columns: int) -> tuple[Values, Values]:
-    """Return the smallest of some values and the largest of others in columns, (..., columns)."""
+    """Return the smallest value of `low` and the largest value of `high` in each column, (..., columns)."""
     lows = _in_columns(low, columns)
     highs = lows if high is low else _in_columns(high, columns)
     return np.fmin.reduce(lows, axis=0), np.fmax.reduce(highs, axis=0)

@@ -40,12 +40,12 @@ class ContactState(IntEnum):
     UNKNOWN = 3
     """A force acts and the contact moves fast enough to slide, but its friction is not known."""
     CREEPING = 4
-    """Its friction holds, and yet its surfaces move steadily against each other: MuJoCo's friction is a damper. Only
-    seen over some time, of the pair of geoms that it belongs to."""
+    """Friction holds, but the surfaces move steadily against each other: MuJoCo's friction is a damper. This shows only
+    over some time, in the motion of a pair of geoms."""
 
 
 def friction_use(force: Array, friction: Any, cone: Cone, adhesion: Any = 0.0) -> Array:
-    """Share of the friction that the normal force allows, (...): 1 when sliding. NaN without normal force or friction.
+    """Return the used share of the friction limit, (...): 1 when sliding. NaN without normal force or friction.
 
     `force` [N], contact frame, (..., 3); `friction` coefficients along both tangents, (..., 2). For an elliptic cone
     with one coefficient this is |ft| / (mu fn). `adhesion` [N], (...), presses the surfaces together and is not in the
@@ -87,8 +87,8 @@ def is_sliding(normal_force: Array, use: Array, speed: Array) -> NDArray[np.bool
 def contact_states(normal_force: Array, use: Array, speed: Array) -> NDArray[np.int8]:
     """Return the state of each contact, as values of ContactState, (...).
 
-    `normal_force` [N] with adhesion; `use` as from `friction_use`, best of all components; `speed` as from
-    `slip_speed`. Without friction the speed alone decides, with an unknown speed the force.
+    `normal_force` [N] includes adhesion; `use` is from `friction_use`, preferably of all components; `speed` is from
+    `slip_speed`. If `use` is NaN, the speed alone decides; if `speed` is NaN, the friction use alone.
     """
     states = np.where(is_sliding(normal_force, use, speed), ContactState.SLIDING, ContactState.STICKING)
     return np.where(normal_force > OPEN_FORCE, states, ContactState.OPEN).astype(np.int8)
@@ -96,7 +96,7 @@ def contact_states(normal_force: Array, use: Array, speed: Array) -> NDArray[np.
 
 @dataclass(frozen=True, eq=False)
 class FrictionCones:
-    """The cones of some contacts: the force on object 2 lies inside."""
+    """Friction cones of some contacts; the force on object 2 lies inside its cone."""
 
     apex: Array
     """Contact positions [m], world, (k, 3)."""
@@ -116,7 +116,7 @@ class FrictionCones:
     reported."""
 
     def with_creep(self, creeping: Collection[int]) -> "FrictionCones":
-        """Return the cones with contacts of some pairs creeping that would otherwise count as sticking."""
+        """Return the cones with sticking contacts of the pairs `creeping` marked as creeping."""
         if not creeping or self.pairs is None:
             return self
         creeps = (self.states == ContactState.STICKING) & np.isin(self.pairs, list(creeping))

@@ -30,11 +30,11 @@ class Field(StrEnum):
     TANGENT = "tangent"
     LINVEL = "linvel"
     ANGVEL = "angvel"
-    """The velocities stay zero under netforce: a net contact has none."""
+    """Angular velocity. Velocities stay zero under netforce: a net contact has none."""
 
     @property
     def size(self) -> int:
-        """Values per contact."""
+        """Number of values per contact."""
         return 1 if self in (Field.FOUND, Field.DIST) else 3
 
 
@@ -77,15 +77,15 @@ class Column:
     """Value of the flat array."""
 
     name: str
-    """Unique in the array, such as `slot0.force.normal`; `found` for a count that leads the array."""
+    """Name, unique in the array, such as `slot0.force.normal`; `found` for a count that leads the array."""
     slot: int
-    """Place of the contact; 0 for a leading count."""
+    """Index of the slot; 0 for a leading count."""
     field: Field
     axis: str
-    """normal, tangent0, tangent1 or x, y, z; empty for single values."""
+    """Axis: normal, tangent0, tangent1 or x, y, z; empty for single values."""
     unit: str
     frame: str
-    """contact, mean contact, world, or empty for single values."""
+    """Frame: contact, mean contact or world; empty for single values."""
 
 
 @dataclass(frozen=True)
@@ -103,19 +103,19 @@ class ContactLayout:
     fields: tuple[Field, ...]
     """Requested fields, in array order whatever order they are given in."""
     slots: int
-    """Places for contacts in the array: `num` in MJCF, or 1 for netforce in the styles that give it one slot."""
+    """Number of contacts that fit into the array: `num` in MJCF, or 1 for netforce in styles with one slot for it."""
     reduce: Reduce = Reduce.NONE
     style: Style = Style.MUJOCO
     pair_order: PairOrder = PairOrder.NATIVE
-    """Order of the sensor's objects against MotrixSim's colliders; native in the other styles."""
+    """Order of the sensor's objects, compared with MotrixSim's colliders; native in the other styles."""
     head_size: int = dataclasses.field(init=False, repr=False, compare=False)
-    """Values before the first slot: 1 where a count leads the array."""
+    """Number of values before the first slot: 1 where a count leads the array."""
     slot_fields: tuple[Field, ...] = dataclasses.field(init=False, repr=False, compare=False)
     """Fields of each slot."""
     slot_size: int = dataclasses.field(init=False, repr=False, compare=False)
-    """Values per slot."""
+    """Number of values per slot."""
     size: int = dataclasses.field(init=False, repr=False, compare=False)
-    """Values in the array."""
+    """Number of values in the array."""
     frame: str = dataclasses.field(init=False, repr=False, compare=False)
     """Frame of force and torque in the array: `contact`, for netforce `world`, or MotrixSim's `mean contact`."""
     _slot_places: tuple[tuple[str, Any], ...] = dataclasses.field(init=False, repr=False, compare=False)
@@ -226,9 +226,9 @@ class ContactLayout:
     def guess(cls, length: int, fields: str | Iterable[str], num: int, reduce: str = Reduce.NONE) -> "ContactLayout":
         """Return the layout of an array by its length, in any style.
 
-        Often several styles put every value at the same place. Then the layout is MotrixSim's, which claims least:
-        netforce is turned into the world frame by the array's own normal and tangent, or not at all, which is right for
-        all styles. The length does not show whether MotrixSim's pairs are in native order.
+        Often several styles put every value at the same place. The layout is then MotrixSim's, which assumes least: it
+        turns netforce into the world frame by the array's own normal and tangent, or not at all, as is right for all
+        styles. The length does not show whether MotrixSim's pairs are in native order.
 
         Args:
             length: Number of values of the array.
@@ -240,7 +240,7 @@ class ContactLayout:
             The layout.
 
         Raises:
-            ValueError: No style has this length, or several do with different places of values.
+            ValueError: No style has this length, or several styles have it with different places of values.
         """
         words = fields.split() if isinstance(fields, str) else list(fields)
         layouts = []
@@ -417,12 +417,12 @@ def _layout_of(bits: int, reduce: int, num: int, dim: int) -> ContactLayout | No
 
 
 class SpreadLayout(ContactLayout):
-    """The layout of a longer row in which the values of another layout are spread: mjlab has a sensor a field."""
+    """Layout of a longer row that contains the values of another layout: mjlab declares one sensor per field."""
 
     inner: ContactLayout
     """Layout of the values once they are gathered."""
     places: tuple[int, ...]
-    """Place of each value in the row."""
+    """Index in the row of each value."""
 
     def __init__(self, inner: ContactLayout, places: tuple[int, ...], size: int) -> None:
         super().__init__(inner.fields, inner.slots, inner.reduce)
@@ -441,7 +441,7 @@ class SpreadLayout(ContactLayout):
 
 
 def spread(sensor: PlacedSensor) -> tuple[slice, SpreadLayout]:
-    """Return the columns of a sensor that comes in several arrays, and its layout there."""
+    """Return the columns of a sensor whose values are in several arrays, and its layout there."""
     start = min(columns.start for columns, _ in sensor.parts)
     stop = max(columns.stop for columns, _ in sensor.parts)
     begins = {layout.fields[0]: columns.start - start for columns, layout in sensor.parts}

@@ -15,7 +15,7 @@ COMPANION = "contact_viewer/companion/"
 WATCHER = f"{COMPANION}all"
 """Name of the sensor that matches every contact, in scenes that have no contact sensor of their own."""
 L = TypeVar("L")
-"""A ContactLayout."""
+"""Type variable of a ContactLayout."""
 Join = Callable[[Iterable[str], Any], Any]
 """Function that makes a layout of some fields, with the slots and reduce mode of another one."""
 

@@ -25,12 +25,12 @@ from .contacts import Array, ContactBatch
 
 
 class PairOrder(StrEnum):
-    """Order of the objects of a MotrixSim sensor against the engine's colliders."""
+    """Order of a MotrixSim sensor's objects, compared with the engine's colliders."""
 
     NATIVE = "native"
     REVERSED = "reversed"
     MIXED = "mixed"
-    """Some pairs one way, some the other, as two subtrees can have them."""
+    """Both orders, as pairs of geoms of two subtrees can have them."""
 
     @classmethod
     def of(cls, collider_pairs: list[tuple[int, int]]) -> "PairOrder":
@@ -42,7 +42,7 @@ class PairOrder(StrEnum):
 
 
 def correct(batch: ContactBatch, order: PairOrder, *, netforce: bool) -> ContactBatch:
-    """Return a batch with forces on object 2 and netforce in the world frame, from one as in the array."""
+    """Return a batch with forces on object 2 and netforce in the world frame; the given batch is as in the array."""
     if batch.force is None and batch.torque is None:
         return batch
     if not netforce:
@@ -78,7 +78,7 @@ def undo(batch: ContactBatch, order: PairOrder, *, netforce: bool) -> ContactBat
 
 
 def correct_contacts(batch: ContactBatch, turned: Any) -> ContactBatch:
-    """Return single contacts with rule 1 applied where their own pair is reversed; `turned` is (..., slots)."""
+    """Return single contacts with the signs of reversed pairs corrected; `turned`: True for those, (..., slots)."""
     return _mirrored_batch(batch, turned)
 
 

@@ -11,7 +11,7 @@ from .friction import Cone, friction_use
 
 
 class Signal(StrEnum):
-    """Number per step of a sensor. Over several contacts, forces are summed; of other quantities the worst counts."""
+    """Number per step of a sensor: a sum of forces over its contacts, or the worst value of another quantity."""
 
     NORMAL = "normal force"
     TANGENT0 = "tangent force 0"
@@ -28,7 +28,7 @@ class Signal(StrEnum):
 
     @property
     def least_range(self) -> float:
-        """Length of an axis of these values at least, in their unit: what is smaller is noise of the solver."""
+        """Least length of an axis of these values, in their unit: smaller values are noise of the solver."""
         return _LEAST_RANGES[self.unit]
 
     def label(self, in_world_frame: bool) -> str:
@@ -99,8 +99,8 @@ def _turned(batch: ContactBatch, contacts: tuple[NDArray[np.intp], ...], force: 
 def peak(batch: ContactBatch) -> ContactBatch:
     """Return the contacts of the step with the largest force of a sensor, (slots, ...).
 
-    All of one step, so that positions, directions and forces belong together. The last step of equals; the last of
-    all where nothing touches, or where no forces are known and the number of contacts is the same.
+    All are of one step, so that positions, directions and forces belong together. Of steps with equal forces it is the
+    last; if no forces are known, it is the last step with the most contacts.
     """
     strength = batch.found if batch.force is None else np.sqrt(np.square(batch.force).sum(axis=-1)).sum(axis=-1)
     step = len(strength) - 1 - int(np.argmax(strength[::-1]))
@@ -146,6 +146,6 @@ def _weights(batch: ContactBatch) -> Array:
 
 
 def _each_slot(batch: ContactBatch, steps: Array) -> ContactBatch:
-    """Return each slot as it is in a step of its own, (slots, ...); `found` stays that of all steps."""
+    """Return each slot at its own step, given by `steps`, (slots, ...); `found` stays that of all steps."""
     slots = np.arange(batch.filled.shape[1])
     return batch.mapped(lambda name, array: array if name == "found" else array[steps, slots])

@@ -1,1 +1,1 @@
-"""Holds one open scene: its simulation, history, and what is drawn of it."""
+"""One open scene: its simulation, its history, and the glyphs that are drawn of it."""

@@ -1,4 +1,4 @@
-"""Turns the contacts of a scene without contact sensors into curves: of all contacts, and of each body that touches."""
+"""Turns the contacts of a scene without contact sensors into curves: of all contacts, and of each touched body."""
 
 import copy
 import math
@@ -27,7 +27,7 @@ BODY_CURVE_BYTES = math.ceil(_ROWS * len(Signal) * BYTES_PER_VALUE)
 
 
 class _Loads(NamedTuple):
-    """Contacts, with the curve that each one's force is added to; arrays (n,), forces [N]."""
+    """Contacts, (n,), each with the curve to which its force is added; forces [N]."""
 
     row: NDArray[np.intp]
     """Index of the curve that the contact is added to."""
@@ -43,8 +43,8 @@ class _Loads(NamedTuple):
 class BodyCurves(SignalCurves):
     """Curves of a scene without contact sensors, in place of `HistoryCurves`: of all contacts, and of each body.
 
-    They come from the sensor that watches all contacts; nothing is written into the scene. Steps are buffered as they
-    come, and read together once a frame.
+    The forces come from the sensor that watches all contacts; nothing is written into the scene. Steps are buffered as
+    they come, and read together once a frame.
     """
 
     def __init__(self, engine: Engine, ring: StepRing) -> None:
@@ -59,7 +59,7 @@ class BodyCurves(SignalCurves):
         model = engine.model
         self._labels = body_names(model)
         self._geom_bodies = np.append(model.geom_bodyid, 0)
-        """Body of each geom; the last is for geoms that are not known, (ngeom + 1,)."""
+        """Body of each geom; the last entry is for unknown geoms, (ngeom + 1,)."""
         self._moves = np.asarray(model.body_weldid != 0)
         self._rows = np.full(model.nbody, -1, np.intp)
         """Row of each body, (nbody,); -1 before it first touches, `_ROWS` where no row was left."""
@@ -70,7 +70,7 @@ class BodyCurves(SignalCurves):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """All contacts, then the bodies that have touched, the most strongly pressed first."""
+        """All contacts, then the bodies with curves, the most strongly pressed first."""
         if self._buffer is None and not self._is_frozen:
             return ()
         # Ranks are powers of two, so that bodies with similar forces keep their order.
@@ -80,7 +80,7 @@ class BodyCurves(SignalCurves):
 
     @property
     def more(self) -> int:
-        """Number of bodies that have touched and have no curves."""
+        """Number of bodies that have touched something and have no curves."""
         return int((self._rows == _ROWS).sum())
 
     def place(self, name: str) -> int:
@@ -98,7 +98,7 @@ class BodyCurves(SignalCurves):
         self._compute(self._buffer.add())
 
     def frozen(self, ring: StepRing) -> "BodyCurves":
-        """Return a copy for a ring with the same steps, to which none are added."""
+        """Return a copy for `ring`, which has the same steps and gets no more."""
         curves = copy.copy(self)
         curves._ring, curves._curves, curves._buffer = ring, self._curves.compacted(), None
         curves._is_frozen = self._buffer is not None
@@ -111,7 +111,7 @@ class BodyCurves(SignalCurves):
         return 0 if self._buffer is None else len(self._buffer)
 
     def update(self) -> bool:
-        """Compute the curves of new steps; return True, because none is left."""
+        """Compute the curves of all new steps; return True: no step is left."""
         if self._is_frozen:
             return True
         if self._buffer is None and self._ring.last >= 0 and self._engine.sensors.has(_ALL):

@@ -23,19 +23,19 @@ _MOTION = ("qpos", "qvel", "act")
 class Branch(StepSource):
     """Source of a branch: steps from a step of another run on, with the recorded inputs of that run as far as they go.
 
-    Without a change they are those of the other run, bit for bit. Change `engine.model` to see what it does; with
-    another time step, inputs are those of the same time. Values that were moved by hand between two steps are moved
-    again, to the same place. What a loop or a log has moved, and what its re-simulated steps do not reach, is added.
-    Changes that a loop made to its model are not made.
+    Without a change, the steps are those of the other run, bit for bit. Change `engine.model` to see the effect of a
+    change; with another time step, each step gets the inputs recorded for its time. Where the user moved values by hand
+    between two steps, the branch sets the same values. Where a loop or a log moved them, or where its re-simulated step
+    missed the recorded state, the branch adds the difference. Changes that a loop made to its model are not repeated.
     """
 
     def __init__(
         self, simulation: Simulation, step: int | None = None, change: Callable[[MjModel], object] | None = None
     ) -> None:
-        """Begin at a step of a history, by default at the one that is shown.
+        """Begin at a step of the shown history, by default at the step that is shown.
 
-        `change`: applied to the model of the branch, which is a copy. Raises SceneError where an engine cannot be
-        copied, what `change` raises, and ValueError where there is no past to return to.
+        `change`: function that changes the model of the branch, which is a copy. Raises SceneError if the engine cannot
+        be copied, ValueError if the run has no past to return to, and the errors of `change`.
         """
         history, past = simulation.history, simulation.shown.past
         if history is None or not history.can_resume:
@@ -55,18 +55,18 @@ class Branch(StepSource):
         self.push: Sequence[tuple[int, Sequence[float]]] = ()
         """Forces that act on bodies beside the recorded ones: body and force [N], world."""
         self.model_changes_at: float | None = None
-        """When a loop first changed its model in the recorded steps, which the branch does not [s]."""
+        """Time of a loop's first change of its model, which the branch does not repeat [s]; None if there is none."""
         source = simulation.source
         self._adds: bool = (
             source._adds if isinstance(source, Branch) else bool(source.name or not source.continues_from_shown)
         )
         """True if differences between recorded steps are added, False if values are set as they were recorded."""
         self.listener: Callable[[], object] | None = None
-        """Called before each step, with the state from which it was taken; what it sets as an input is not used."""
+        """Function that is called before each step, in its start state; inputs that the function sets are not used."""
         self.asks = False
-        """True if the engine's controller sets the inputs, False if these are the recorded ones."""
+        """True if the engine's controller sets the inputs, False if the recorded inputs are set."""
         self._rate = self.engine.timestep / simulation.engine.timestep
-        """Length of a step, as a multiple of the other run's."""
+        """Time step of the branch, as a multiple of the other run's."""
         if len(self._rewind().versions) > 1:
             self.model_changes_at = next(float(each.state[0]) for each in spans if each.state[-1] != spans[0].state[-1])
         self._forces = self.engine.data.xfrc_applied.copy()
@@ -95,7 +95,7 @@ class Branch(StepSource):
         simulation.restart()
 
     def _rewind(self, time: float = -np.inf) -> Retraced:
-        """Continue with the recorded inputs of a simulated time [s], and return them."""
+        """Continue with the inputs recorded for a simulated time [s], and return all recorded inputs."""
         retraced = self._retrace()
         assert retraced is not None
         self._states, self._parts = retraced.states, state_parts(retraced.model)
@@ -156,7 +156,7 @@ class Branch(StepSource):
 
 
 def _spans(history: History, engine: Engine, start: int) -> list[KeptSpan]:
-    """Return the steps that a history keeps from a step on. Leaves another step shown."""
+    """Return the steps that a history keeps from a step on. Afterwards the history shows another step."""
     spans = []
     for step, following in pairwise([start, *history.states_between(start, history.last), history.last]):
         history.show_left(step)
@@ -168,8 +168,8 @@ def _spans(history: History, engine: Engine, start: int) -> list[KeptSpan]:
 
 
 def follow(simulation: Simulation, controller: Controller, step: int) -> None:
-    """Call a controller of the same file at every step up to one, so that its own state is that of then. Raises
-    ControlError."""
+    """Call a controller of the same file before every kept step up to a step, so that its internal state becomes that
+    of this step. Raises ControlError."""
     history, engine = simulation.history, simulation.engine
     assert history is not None
     source = Branch(simulation, history.first)
@@ -182,7 +182,7 @@ def follow(simulation: Simulation, controller: Controller, step: int) -> None:
 
 @contextmanager
 def visiting(simulation: Simulation) -> Iterator[None]:
-    """Show other steps of a history inside the context, and return to the present one, with changes since, after it."""
+    """Return a context that may show other steps of a history; it ends with the present state, changes included."""
     history, past = simulation.history, simulation.shown.past
     assert history is not None
     shown, now = history.current, np.empty(past.state_size)

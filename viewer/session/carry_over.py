@@ -1,4 +1,4 @@
-"""Carries over to a new session on the same scene what can be kept of the one before: state, history, choices."""
+"""Carries state, history and choices of a session over to a new session on the same scene, as far as they apply."""
 
 import contextlib
 import dataclasses
@@ -28,9 +28,9 @@ _TRIAL_STEPS = 40
 
 
 def successor(before: Session, engines: Sequence[Engine]) -> Session:
-    """Return a session on another scene, or on the same file read again, with what can be kept of the one before.
+    """Return a session on another scene, or on the same file read again, that keeps what applies of the session before.
 
-    `engines`: that of the scene, and those whose runs are shown beside it.
+    `engines`: the engine of the scene, then those of the runs that are shown beside it.
     """
     engine, *beside = engines
     source = before.source.successor(engine)
@@ -43,8 +43,8 @@ def successor(before: Session, engines: Sequence[Engine]) -> Session:
 
 
 def branched(before: Session, branch: Simulation) -> Session:
-    """Return a session on the same scene that goes on where a branch is, with its steps as the past. Raises SceneError
-    where an engine cannot be copied."""
+    """Return a session on the same scene that continues from the last step of a branch, with the branch's steps as its
+    past. Raises SceneError if an engine cannot be copied."""
     engine = branch.engine.copy()
     engine.notes, engine.files = before.simulation.engine.notes, before.simulation.engine.files
     session = Session(StepSource(engine), before.settings)
@@ -104,10 +104,9 @@ def _carry_over(session: Session, before: Session, run: Simulation | None = None
 
 
 def _keep_history(simulation: Simulation, before: Simulation) -> bool:
-    """Re-simulate the newest steps, where that leads to the same states, and keep how older ones are reached, so that
-    new sensors have a past too.
+    """Re-simulate the newest steps, if that leads to the same states, and make older steps reachable for new sensors.
 
-    Then the step is shown that was shown before. False where the physics differ.
+    Afterwards the same step is shown as before. Returns False if the physics differ.
     """
     old = before.history
     if simulation.history is None or old is None or not (simulation.history.can_resume and old.can_resume):
@@ -137,9 +136,9 @@ def _keep_history(simulation: Simulation, before: Simulation) -> bool:
 
 
 def retrace(simulation: Simulation, before: Simulation, start: int, stop: int) -> bool:
-    """Begin a history with the steps of another simulation from `start` to `stop`; True if they led to the same state.
+    """Begin a history with steps `start` to `stop` of another simulation; return True if they lead to the same state.
 
-    Changes of the other one's state between its steps are made again. Leaves the other one as it was.
+    Changes of the other simulation's state between its steps are repeated. Afterwards that simulation is as it was.
     """
     engine, past, old = simulation.shown, before.shown.past, before.history
     assert old is not None
@@ -158,7 +157,7 @@ def retrace(simulation: Simulation, before: Simulation, start: int, stop: int) -
 
 
 def _repeat(past: Past, inputs: NDArray[np.float64] | None) -> Callable[[], object]:
-    """Return a function that sets the recorded inputs before each step; without any, it changes nothing."""
+    """Return a function that sets the recorded inputs before each step; without recorded inputs it does nothing."""
     rows = iter(()) if inputs is None else iter(inputs)
 
     def drive() -> None:
@@ -208,7 +207,7 @@ def _keep_touch(touch: TouchSensors, before: TouchSensors) -> None:
 
 
 def _keep_log(tracker: ContactTracker, before: ContactTracker, until: float) -> None:
-    """Keep events up to a time [s] of pairs and sensors that still exist; re-simulated steps report theirs again."""
+    """Keep events up to a time [s] of pairs and sensors that still exist; re-simulated steps add their events."""
     pairs = {label: i for i, label in enumerate(tracker.pairs.labels)}
     sensors = {name: i for i, name in enumerate(tracker.sensors.names)}
     for entry in before.log:

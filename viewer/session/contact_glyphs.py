@@ -16,10 +16,10 @@ from .force_scale import NO_FORCES, DrawnForces
 
 GHOST_ALPHA = 0.35
 _GHOST_SIZE = 0.65
-"""Thickness of ghosts and size of their points: what lies behind geometry is faint too, but not thin."""
+"""Factor on the thickness of ghosts and the size of their points: hidden glyphs are faint too, but not thin."""
 
 _SHORTEST = 0.5
-"""Arrows that would be shorter are not drawn [measures]."""
+"""Length below which an arrow is not drawn [measures]."""
 
 ColorOf = Callable[[PaletteColors], RGBA]
 """Function from a palette to a colour, of the palette or a fixed one."""
@@ -30,15 +30,15 @@ class SensorGlyphs:
     """Contacts of a sensor, or of several with the same layout, and their look."""
 
     index: int | NDArray[np.intp]
-    """The sensor's number, which becomes the glyphs' owner; of several (sensors,)."""
+    """Number of the sensor, which is stored as the owner of its glyphs; (sensors,) for several sensors."""
     batch: ContactBatch
-    """Contacts of one environment: arrays of shape (slots,) and (slots, 3); of several (sensors, slots, ...)."""
+    """Contacts of one environment: arrays (slots,) and (slots, 3); (sensors, slots, ...) for several sensors."""
     color: RGBA | Floats
-    """For `ColorMode.SENSOR`; of several (sensors, 4)."""
+    """Colour in `ColorMode.SENSOR`; (sensors, 4) for several sensors."""
     ghost: bool = False
     """True for contacts that the array does not report: they are drawn faint and thin."""
     tint: RGBA | None = None
-    """Colour of every glyph, drawn thin, in place of other colours: contacts of another run."""
+    """Colour of all glyphs of another run's contacts, which are drawn thin; None for the usual colours."""
 
     @cached_property
     def drawn(self) -> "DrawnSlots":
@@ -82,7 +82,7 @@ class DrawnContacts:
 
     @property
     def smallest(self) -> float:
-        """Force below which no arrow is drawn: the user's choice, or one whose arrow is too short to be seen [N]."""
+        """Force below which no arrow is drawn [N]: the user's choice, or more if arrows would be too short to see."""
         gauge = self.scale.gauge if self.scale.on_screen else None
         return max(self.settings.min_force, _SHORTEST * gauge.measure / self.scale.force if gauge is not None else 0.0)
 
@@ -132,7 +132,7 @@ class ContactArrow:
     net: bool | None = None
     """True if only net contacts have the arrow, False if only other contacts have it; None for all."""
     component: int = OTHER
-    """Component number in the arrow's owner."""
+    """Number of the component, which is stored in the owner of each arrow."""
 
 
 class ContactParts(NamedTuple):

@@ -26,7 +26,7 @@ class Noise:
     deviation: float = 0.0
     """Standard deviation, as a part of half the control's range; 0 for none."""
     rate: float = 0.1
-    """Time in which a change fades [s]; 0 for one that is new in every step."""
+    """Time in which a change fades [s]; 0 for a new change in every step."""
     levels: Values = field(default_factory=lambda: np.zeros(0))
     """Present change of each control, as a part of half its range, (num_envs, nu)."""
     random: np.random.Generator = field(default_factory=lambda: np.random.default_rng(0))
@@ -85,7 +85,7 @@ class Drive:
 
     @property
     def can_write(self) -> bool:
-        """True if the next step starts from what is shown: not from a past one that the engine cannot return to."""
+        """True if the next step starts from the shown state; False at a past step that the engine cannot return to."""
         history = self._simulation.history
         return history is None or history.at_end or history.can_resume
 
@@ -187,7 +187,7 @@ class Drive:
         self._pose([env])
 
     def set_noise(self, deviation: float, rate: float) -> None:
-        """Change the noise of all controls; without deviation, controls return to what was set."""
+        """Change the noise of all controls; with a deviation of 0, controls return to the values that were set."""
         self.noise.deviation, self.noise.rate = max(deviation, 0.0), max(rate, 0.0)
         datas = [self._data(env) for env in range(self._simulation.engine.num_envs)]
         if deviation > 0 and self._wanted is None:

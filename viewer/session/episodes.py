@@ -13,7 +13,7 @@ from .history import History
 _MOST = 1000
 """Episodes that are kept at most."""
 RETURN, REWARD = "episode/return", "reward"
-"""Channels by which the return of an episode is known: the first as it is, the second as a sum."""
+"""Channels that give the return of an episode: the last value of the first channel, or the sum of the second."""
 _ENDINGS = ("episode/terminated", "episode/truncated")
 """Channels that name the ending of an episode if their last value is not 0."""
 
@@ -85,7 +85,7 @@ class Episodes:
         return episode
 
     def fit(self, budget: int, keep: Episode | None = None) -> None:
-        """Forget the oldest episodes until the others fit into some memory [bytes], but for one that is shown."""
+        """Forget the oldest episodes, but not one that is shown, until the others fit into some memory [bytes]."""
         sizes = [episode.history.bytes for episode in self._kept]
         while self._kept and (len(sizes) > _MOST or sum(sizes) > budget) and self._kept[0] is not keep:
             self._kept.popleft()

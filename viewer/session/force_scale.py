@@ -1,4 +1,4 @@
-"""Choose the force for which an arrow is a hundred measures long, from the forces that were drawn lately."""
+"""Chooses the force for which an arrow is a hundred measures long, from the forces that were drawn lately."""
 
 import math
 from time import monotonic
@@ -21,16 +21,16 @@ _SAMPLES = 200
 _SETTLING = 0.4
 """Time of contact before forces are trusted: bodies drop first, or start inside each other [s]."""
 _PATIENCE = 0.25
-"""Time for which the scale no longer fits before it changes [s]."""
+"""Time for which the scale must not fit before it changes [s]."""
 _ANCHOR_TIME = 0.5
 """Time constant with which the anchor follows the contacts [s]."""
 _SHORTEST = 0.38
 """Length of the reference force's arrow below which the scale changes, as a part of the longest: scales are a factor of
 2.5 apart at most."""
 _TOO_LONG, _BURST = 1.9, 3.0
-"""Lengths of arrows above which the scale changes, as multiples of the longest: of the reference force, of new ones."""
+"""Lengths above which the scale changes, in multiples of the longest arrow: of the reference force, of new forces."""
 _LONGEST = 140.0, 200.0
-"""Bounds of the longest arrow [measures]; between them it is `_TREES` times the projected size of a body."""
+"""Bounds of the longest arrow's length [measures]; between them it is `_TREES` times the projected size of a body."""
 _TREES = 3.0
 _SPHERE = 7.0, 11.0
 """Bounds of a sphere's diameter at the anchor [measures]; between them it is a part of a body's projected size."""
@@ -145,7 +145,7 @@ class ForceScale:
         return ForceScale(self._model).update(0.0, data, eye, NO_FORCES)
 
     def news(self, time: float, speed: float, mode: ScaleMode) -> float | None:
-        """Return the scale before a change [N] that is recent at a simulated time [s] and a speed; else None."""
+        """Return the scale before the last change [N] if that is recent, by simulated time [s] and speed; else None."""
         is_new = mode is ScaleMode.AUTO and 0.0 <= time - self.changed_at < _NEWS_SECONDS * speed
         return self.newtons_before if is_new else None
 
@@ -239,7 +239,7 @@ def nice_above(value: float) -> float:
 
 
 def _middle(points: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the median along each axis, (3,), of points (n, 3); of 40 in 8 µs, for which numpy.median takes 48 µs."""
+    """Return the median along each axis, (3,), of points (n, 3); 40 points take 8 µs, with numpy.median 48 µs."""
     ordered, half = np.sort(points, axis=0), len(points) // 2
     return np.asarray(ordered[half] if len(points) % 2 else 0.5 * (ordered[half - 1] + ordered[half]))
 

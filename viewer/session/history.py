@@ -30,7 +30,7 @@ class History(StepRing):
     """
 
     def __init__(self, engine: Engine, budget: int = DEFAULT_BUDGET) -> None:
-        """`budget` in bytes, curves included."""
+        """Keep the steps of an engine in `budget` bytes, curves included."""
         self._engine = engine
         self._past = past = engine.past
         of_bodies = not past.names and engine.has_contact_list
@@ -48,8 +48,8 @@ class History(StepRing):
         self._now: Rows = np.empty(self._past.state_size)
         self._grouped: tuple[Any, list[LayoutGroup]] | None = None
         self.curves: HistoryCurves | BodyCurves
-        """Signals of the sensors after every step, or without sensors of the bodies that touch; call its `update` once
-        a frame while they are shown."""
+        """Signals after every step, of the sensors, or in a scene without sensors of the bodies that touch; call its
+        `update` once a frame while they are shown."""
         if of_bodies:
             self.curves = bodies = BodyCurves(engine, self)
             self.record = _both(self.record, bodies.add)
@@ -111,7 +111,7 @@ class History(StepRing):
     def start(self, after: tuple[StepRing, int] | None = None) -> None:
         """Begin with the engine's present state: after loading and after a reset.
 
-        `after`: that state is a step of another history, with this number; see `StepRing.follow`.
+        `after`: another history and the number of its step that has this state; see `StepRing.follow`.
         """
         if after is None:
             self.clear()
@@ -160,7 +160,7 @@ class History(StepRing):
             self._time = self._engine.time
 
     def append(self, step: ArrivedStep) -> None:
-        """Keep a step that was taken elsewhere, whichever step is shown; the engine is at it."""
+        """Keep a step that was taken elsewhere and that the engine is at, whichever step is shown."""
         engine = self._engine
         if self._epoch is not engine.sensors:
             self._mark_epoch()
@@ -182,9 +182,9 @@ class History(StepRing):
     def go_to(self, step: int, since: int | None = None) -> bool:
         """Show a step: set the engine's data and contacts to those of that step.
 
-        Returns False if its sensors now read other values than then: the model has changed since. Sensors whose reduce
-        mode has changed are read in the new one, where the engine returns to the step itself. `since`: the step of the
-        frame before, for peak and mean; none without it.
+        Returns False if the sensors now read other values than at that time: the model has changed since. Sensors whose
+        reduce mode has changed are read in the new mode if the engine returns to the step itself. `since`: step of the
+        frame before, for peak and mean; None if there is no such frame.
         """
         step = min(max(step, self.first), self.last)
         state, origin = self.origin(step)
@@ -205,7 +205,7 @@ class History(StepRing):
         return unread or sensors is not self._engine.sensors or self._past.read() == row.tobytes()
 
     def replay(self, start: int) -> Iterator[int]:
-        """Show the steps from `start` to the newest in order, each for one step of the engine; yield their numbers."""
+        """Show the steps from `start` to the newest in order, with one engine step each; yield their numbers."""
         state: Rows = np.empty(self._past.state_size)
         before = -1
         for step in range(max(start, self.first), self.last + 1):
@@ -305,8 +305,8 @@ class History(StepRing):
         return self.row(0).copy() if self.first == 0 else None
 
     def unread_spans(self, least: int) -> list[KeptStep]:
-        """Return the last step of each span whose rows are to be filled in, newest first, until the spans have `least`
-        steps together. The `count` steps up to each are re-simulated from one state."""
+        """Return the spans whose rows are to be filled in, newest first, until they have `least` steps together. A span
+        is given by its last step: the `count` steps up to that step are re-simulated from one state."""
         spans: list[KeptStep] = []
         step, first = self.unread - 1, self.first
         while step >= first and self.unread - 1 - step < least:
@@ -324,7 +324,7 @@ class History(StepRing):
         return None if inputs is None else inputs[start - stop :]
 
     def show_left(self, step: int) -> None:
-        """Show the state from which the step after this one started, with the changes made there, if it is kept."""
+        """Show the state after a step with changes made before the next one, if that is kept; else the step alone."""
         state, kept = self.origin(min(step + 1, self.last))
         if kept == step:
             self._past.restore(state)
@@ -345,7 +345,7 @@ class History(StepRing):
         self._past.save(self.add_state(self._engine.time, self._engine.timestep, self._has_inputs))
 
     def _remember(self) -> None:
-        """Note the state that the last step left."""
+        """Keep the state after the last step, so that a later change of it is noticed."""
         self._past.save(self._left)
         self._time = self._engine.time
 

@@ -22,18 +22,18 @@ GroupedContacts = Callable[[int, int], Iterator[tuple[NDArray[np.intp], ContactB
 _UPDATE_STEPS = 512
 """Most steps that one update reads, so that a panel opened late does not freeze the window."""
 _FRICTION_PAIRS = 20_000
-"""Pairs of geoms beyond which the friction of a sensor is not looked for."""
+"""Number of geom pairs above which the friction of a sensor is not looked up."""
 _MANY = 64
 """Number of sensors above which it pays to look for those that nothing touches."""
 SIGNAL_PLACES = {signal: place for place, signal in enumerate(Signal)}
-"""Place of each signal among the curves of one thing."""
+"""Place of each signal among the curves of one object."""
 
 
 class SignalCurves(ABC):
     """Signals of some objects over the steps of a ring."""
 
     def __init__(self, count: int, ring: StepRing) -> None:
-        """`count`: largest number of things that have curves."""
+        """Allocate curves of at most `count` objects."""
         self._ring, self._curves = ring, Curves(count * len(Signal), ring.capacity)
 
     @abstractmethod
@@ -58,7 +58,7 @@ class SignalCurves(ABC):
     def reduce(self, names: Sequence[str], signals: Sequence[Signal], start: int, stop: int, columns: int) -> Reduced:
         """Return the extremes of signals between two steps, in at most `columns` columns: (names, signals, columns).
 
-        All at once, which takes a tenth of the time of one after the other.
+        Reducing all signals at once takes a tenth of the time of reducing them one by one.
         """
         rows = [self._row(name, signal) for name in names for signal in signals]
         shaped = np.array(rows, np.int64).reshape(len(names), len(signals))
@@ -81,7 +81,7 @@ class HistoryCurves(SignalCurves):
     def __init__(
         self, names: tuple[str, ...], grouped_contacts: GroupedContacts, ring: StepRing, engine: Engine
     ) -> None:
-        """`grouped_contacts`: see `History.grouped_contacts`."""
+        """Read the contacts of sensors by `grouped_contacts`: see `History.grouped_contacts`."""
         super().__init__(len(names), ring)
         self._grouped_contacts = grouped_contacts
         self.names = names

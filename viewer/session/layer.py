@@ -30,7 +30,7 @@ class DrawContext:
     """A session with what its layers share while they are drawn."""
 
     def __init__(self, session: Session, scale: GlyphScale | None = None) -> None:
-        """`scale`: sizes of gizmos, if not those of the session's last frame."""
+        """Begin drawing a session. `scale`: sizes of gizmos; by default those of the session's last frame."""
         self.session = session
         self.gizmos = session.settings.gizmos
         self._scale = scale
@@ -91,20 +91,20 @@ class Layer:
     """
 
     flag: str | None = None
-    """Field of `GizmoSettings` that turns it on; None if it is always on."""
+    """Field of `GizmoSettings` that turns the layer on; None if the layer is always on."""
     label: str = ""
-    """Name in the Display panel; empty if the user cannot turn it on."""
+    """Name in the Display panel; empty if the user cannot turn the layer on."""
     tooltip: str = ""
     needs: str | None = None
-    """Field of `GizmoSettings` without which it draws nothing."""
+    """Field of `GizmoSettings` without which the layer draws nothing."""
     unless: str | None = None
-    """Field of `GizmoSettings` that turns it off."""
+    """Field of `GizmoSettings` that turns the layer off."""
     applies: Callable[[Session], bool] = lambda session: True
     """Function that returns False for a session in which the layer has nothing to draw."""
     own_row: bool = False
-    """True if its label leaves no room for another one beside it."""
+    """True if the label leaves no room for another label beside it."""
     legend: Callable[[DrawContext], Sequence[LegendEntry]] | None = None
-    """Function that returns the legend; None if the legend is that of its arrows, or empty."""
+    """Function that returns the legend; None if the arrows give the legend, or if there is none."""
     point: ColorOf | None = None
     """Colour of a sphere at every contact."""
     arrows: tuple[ContactArrow, ...] = ()
@@ -120,7 +120,7 @@ class Layer:
 
     @property
     def colored_by_sensor(self) -> bool:
-        """True if `ColorMode.SENSOR` draws it in the colours of sensors."""
+        """True if `ColorMode.SENSOR` draws the layer in the colours of sensors."""
         return self.point is not None or bool(self.arrows)
 
     def is_on(self, gizmos: GizmoSettings) -> bool:

@@ -21,14 +21,14 @@ class PastFilling:
     """Thread that re-simulates the steps of a history whose rows are missing, newest first, on an engine of its own."""
 
     def __init__(self, history: History, engine: Engine) -> None:
-        """`engine`: a copy of the history's, which nobody else uses."""
+        """Fill in the rows of a history on `engine`, a copy of its engine that nothing else uses."""
         self._history, self._engine = history, engine
         self._total = max(history.unread - history.first, 1)
         self._steps = _FIRST_STEPS
         self._end = 0
         """Value of `unread` when the chunk that is being computed began."""
         self._rows: list[NDArray[np.float64]] = []
-        """Rows of that chunk, oldest first; empty if it failed."""
+        """Rows of the chunk that is being computed, oldest first; empty if it failed."""
         self._thread: Thread | None = None
 
     @property
@@ -99,8 +99,8 @@ class PastFilling:
 
 
 def fill_past(history: History, engine: Engine) -> PastFilling | None:
-    """Return a filling of the rows that a history lacks, on a copy of its engine; None where it lacks none, and where
-    they cannot be computed: the history then begins with its first known row."""
+    """Return a filling of the rows that a history lacks, on a copy of its engine. None if no row is missing, or if they
+    cannot be computed: the history then begins with its first known row."""
     copy = engine.copy() if history.unread > history.first and history.names else None
     if copy is None or (copy.past.state_size, copy.past.width) != (engine.past.state_size, engine.past.width):
         history.forget_unread()

@@ -133,7 +133,7 @@ class ReadingCache:
         return self._once("groups", moment, lambda: self._read_all(moment))
 
     def groups_now(self, visible: NDArray[np.bool_]) -> list[SensorGroup]:
-        """Return contacts of the visible sensors, a mask (sensors,), after the engine's step alone; without a cache."""
+        """Return the contacts of the visible sensors, a mask (sensors,), at the step of the engine, without a cache."""
         groups = self._read_all(Moment.INSTANT)
         return _kept(groups, [visible[numbers] for numbers, _ in groups])
 
@@ -177,7 +177,7 @@ class ReadingCache:
         return self._visible[1]
 
     def _touched_groups(self, moment: Moment) -> list[SensorGroup]:
-        """Return groups of the sensors that match a contact, of ten thousand a few; a small group as it is."""
+        """Return the groups without sensors that match no contact, usually most of them; small groups as they are."""
         groups = self.groups(moment)
         return self._once("touched", moment, lambda: [touched for group in groups for touched in _touched_of(group)])
 
@@ -248,10 +248,10 @@ class ReadingCache:
 
 
 def turned_slots(engine: Engine, batch: ContactBatch) -> NDArray[np.bool_]:
-    """Return True for contacts of the sensor of all contacts whose objects are to be exchanged, (..., slots).
+    """Return True for slots of the sensor of all contacts whose objects 1 and 2 have to be exchanged, (..., slots).
 
-    Its order of objects is that of the engine's geoms, which has no meaning. The force that is shown acts on the object
-    that moves, and if both move, on the lighter kinematic tree.
+    This sensor orders objects as the engine orders its geoms, which has no meaning. The force that is shown has to act
+    on the object that moves, and if both move, on the object of the lighter kinematic tree.
     """
     turned = np.zeros(batch.filled.shape, bool)
     if batch.in_world_frame or batch.pos is None or not engine.has_contact_list or not batch.filled.any():
@@ -281,7 +281,7 @@ def turn_contacts(batch: ContactBatch, turned: NDArray[np.bool_]) -> ContactBatc
 
 
 def _touched_of(group: SensorGroup) -> list[SensorGroup]:
-    """Return the sensors of a large group that match a contact, if any does; a small group as it is."""
+    """Return a large group without the sensors that match no contact, if any does; a small group as it is."""
     return _kept([group], [np.asarray(group.batch.filled.any(axis=-1))]) if len(group.numbers) > _MANY else [group]
 
 

@@ -12,7 +12,7 @@ Rows = NDArray[np.float64]
 DEFAULT_BUDGET = 256 * 2**20
 """Default memory of a history [bytes]."""
 STATE_SPACING = 8
-"""Steps between two states at which the memory is divided up; states closer than that shorten the history."""
+"""Number of steps between two states that the memory is planned for; if states are closer, fewer steps fit."""
 _VALUE = 8
 """Bytes per value."""
 
@@ -28,17 +28,17 @@ class DerivedValues(Protocol):
 class StepRing:
     """The last steps of a simulation.
 
-    Steps are numbered from 0, where the ring was cleared, and keep their number when older ones are forgotten.
-    Every step has a row: the sensors' values after it. Some steps have a state: everything from which the
-    engine takes the following ones. To see step n again, the engine goes to the last state before n and steps;
-    the forces of a step are those that led to it, so a state of n itself would not do. Only step 0 has no step
-    before it. Steps that a controller drives have inputs too, with which they are re-simulated.
+    Steps are numbered from 0, where the ring was cleared, and keep their number when older ones are forgotten. Every
+    step has a row: the sensors' values after it. Some steps have a state: all that the engine needs to take the next
+    steps. To show step n, the engine goes to the last state before n and takes the steps up to n: a state of n itself
+    would not do, because the forces of a step are those that led to it. Step 0 has no step before it. Steps that a
+    controller drives also have inputs, with which they are re-simulated.
     """
 
     def __init__(
         self, width: int, state_size: int, budget: int = DEFAULT_BUDGET, extra: int = 0, input_size: int = 0
     ) -> None:
-        """Rows of `width` values, at least one, states of `state_size`, inputs of `input_size`, in `budget` bytes.
+        """Allocate rows of `width` values, at least one, and states and inputs of these sizes, in `budget` bytes.
 
         `extra`: memory that the caller needs per step for values derived from the rows [bytes].
         """
@@ -108,9 +108,9 @@ class StepRing:
             each.truncate(0)
 
     def follow(self, other: "StepRing", step: int) -> None:
-        """Start with a step of another ring, which has states and inputs of the same sizes, under its number.
+        """Start with a step of another ring, under its number there.
 
-        States and inputs of the steps before it are copied as far as there is room: see `reach_back`.
+        If both rings have the same sizes, states and inputs before it are copied, as far as they fit: see `reach_back`.
         """
         self.clear()
         self.stop = self._begin = self.unread = self.newest_state = step
@@ -127,8 +127,8 @@ class StepRing:
         self._inputs[steps % self.capacity] = other._inputs[steps % other.capacity]
 
     def reach_back(self, first: int) -> bool:
-        """Make the steps from `first` on available, which precede the step that this ring began with; their rows are to
-        be filled in, newest first, down from `unread`. Returns False if none of their states were copied."""
+        """Make the steps from `first` to the step that this ring began with available. Their rows are to be filled in,
+        newest first, down from `unread`. Returns False if none of their states were copied."""
         if not self._copied:
             return False
         oldest, self._copied = int(self._state_steps[0]), 0
@@ -193,7 +193,7 @@ class StepRing:
 
     @property
     def bytes(self) -> int:
-        """Memory in use, `extra` included; never more than the budget, but for a few rows that always fit."""
+        """Memory in use, `extra` included [bytes]; at most the budget, but there is always room for a few rows."""
         self._note_use()
         return self._used * self._step_bytes + self._states_used * self._state_bytes
 
@@ -211,7 +211,7 @@ class StepRing:
     def add_state(self, time: float, timestep: float, driven: bool = False) -> Rows:
         """Return the array for the state of the newest step, which the caller fills, (state_size,).
 
-        `driven`: True if the steps from there on have inputs.
+        `driven`: True if the steps from this state on have inputs.
 
         A state of the same step is replaced. The first state of a history belongs to step 0, whose row comes after it.
         It is kept beside the state from which step 1 starts, which may have other inputs.
@@ -235,7 +235,7 @@ class StepRing:
         """Return a function that keeps the row of the next step, which it reads as bytes, and adds states that are due.
 
         It is called after every step, so it looks nothing up. A row of 300 values is copied in 0.34 µs as bytes, in
-        0.54 µs as an array; one that is new in every step in 0.7 µs and 2.5 µs.
+        0.54 µs as an array; if `read` returns a new buffer in every step, in 0.7 µs and 2.5 µs.
         """
         rows, size, capacity = self._rows.data.cast("B"), self._rows.shape[1] * _VALUE, self.capacity
 
@@ -267,7 +267,7 @@ class StepRing:
     ) -> Callable[[], None]:
         """Return a function that lets `drive` set the inputs of the next step, and keeps them.
 
-        The function adds a state where `drive` also changes any of the `others`.
+        The function adds a state if `drive` also changes one of the arrays `others`.
         """
         join = b"".join
 
@@ -394,7 +394,7 @@ class StepRing:
         return self._last_number(ring, value) % len(self._states)
 
     def _last_number(self, ring: NDArray[Any], value: float) -> int:
-        """Return the number of that state, counted from the first that was added."""
+        """Return the number of the state that `_last_state` finds, counted from the first that was added."""
         count, newest = len(self._states), self._state_stop - 1
         # Most calls are for one of the last steps.
         if ring[newest % count] < value:

@@ -19,7 +19,7 @@ _SOURCE_SUFFIXES = (".xml", ".mjcf", ".urdf")
 
 
 class RunSaver:
-    """A run as it is when this is made; `write` can then be called in another thread, while the simulation goes on."""
+    """Run as it is when the saver is made; `write` can be called in another thread while the simulation goes on."""
 
     def __init__(
         self,
@@ -28,8 +28,8 @@ class RunSaver:
         changes: tuple[Mapping[str, Any], ...] = (),
         episode: Episode | None = None,
     ) -> None:
-        """`changes`: sensors made in the viewer, as `SensorChange.to_json` has them. `episode`: one that has ended, in
-        place of the one that lasts. Raises SceneError where there is nothing that can be saved."""
+        """Copy a run. `changes`: sensors made in the viewer, as `SensorChange.to_json` returns them. `episode`: ended
+        episode to save in place of the present one. Raises SceneError if there is nothing that can be saved."""
         self.path = Path(path)
         check_run_path(self.path)
         engine, episode = simulation.shown, episode or simulation.newest_episode
@@ -42,7 +42,7 @@ class RunSaver:
         self.steps = history.last - history.first + (history.first > 0)
         """Number of steps in the run."""
         self.forgotten = max(history.first - 1, 0)
-        """Number of steps before them that the history has forgotten."""
+        """Number of earlier steps, which the history has forgotten."""
         start = history.time(history.first) if history.first else -math.inf
         self._channels = episode.channels.samples(start, history.time(history.last))
         self._sources = _sources(engine.path, engine.files)

@@ -123,9 +123,9 @@ class Session:
         """Arrows that end outside the last frame."""
         self._readings = ReadingCache(self.simulation)
         self._scale: tuple[Gauge, tuple[object, ...], GlyphScale] | None = None
-        """Cached sizes of gizmos, after the gauge and the settings that they were computed from."""
+        """Cached sizes of gizmos, with the gauge and the settings that they were computed from."""
         self._said: tuple[object, int, float, list[str]] = (None, -1, 0.0, [])
-        """Sentences on why contacts move, after the request that they answer, the run's `changes` and wall time [s]."""
+        """Request for reasons of motion, `changes` and wall time [s] of its answer, and the answer in sentences."""
         self._visible = VisibleSensors(dict.fromkeys(engine.sensors.names, True))
         if options is not None:
             self._apply(options)
@@ -349,7 +349,7 @@ class Session:
             self.go_to(self.history.step_at(time))
 
     def reset(self, key: str | None = None) -> None:
-        """Return to the start, to a keyframe, or to the one chosen last, where the source can be reset."""
+        """Return to a keyframe, by default the last chosen one, or to the start, if the source can be reset."""
         if self.why_not(Change.RESET) is not None:
             return
         self.key = key if key is not None else self.key
@@ -396,7 +396,7 @@ class Session:
 
     @property
     def engines(self) -> list[Engine]:
-        """Engines of this run and of the runs of the second engine beside it."""
+        """Engines of this run and of its twins."""
         return [self.simulation.engine, *(run.engine for run in self.twins)]
 
     @property
@@ -410,7 +410,7 @@ class Session:
         return self.engine.time - self.engine.timestep
 
     def cones(self, batch: ContactBatch) -> FrictionCones | None:
-        """Return the friction cones of a sensor's contacts now, also those that creep; None if they are not known."""
+        """Return the present friction cones of a sensor's contacts, with those that creep marked; None if not known."""
         cones = self.diagnostics.cones(batch) if self.diagnostics is not None else None
         friction = self.events.friction if self.events is not None else None
         if cones is None or friction is None:
@@ -418,9 +418,9 @@ class Session:
         return cones.with_creep(friction.creeping_at(self.state_time))
 
     def reasons(self, name: str, slot: int | None = None) -> list[str]:
-        """Return why the contacts of a sensor move, or one in a slot: a sentence for the pairs that do alike.
+        """Return sentences on why contacts of a sensor move, all or one in a slot: one for pairs with the same reason.
 
-        While the scene runs they are found a few times a second: in every frame they took half of the session's time.
+        While the scene runs, reasons are found a few times a second: in every frame they took half of its time.
         """
         asked, (last, changes, when, said) = (name, slot, self.paused), self._said
         late = self.paused or monotonic() - when > _PATIENCE
@@ -468,7 +468,7 @@ class Session:
         self.forget()
 
     def watch_without_sensors(self) -> bool:
-        """Show all contacts if the scene has no contact sensors; True if that is so now."""
+        """Show all contacts if the scene has no contact sensors; return True if they are shown for that reason."""
         if not len(self.engine.sensors) and self.engine.can_watch_all:
             self.watch_all()
             self.watches_by_itself = True

@@ -1,4 +1,4 @@
-"""Advances time, alone: a run is a simulation with a source of steps and, if wanted, a history."""
+"""Advances simulated time, and nothing else: a run is a simulation with a source of steps and, if wanted, a history."""
 
 from collections.abc import Callable, Sequence
 from enum import Enum, auto
@@ -30,7 +30,7 @@ class Observer(Protocol):
     """Callbacks after every physics step, whichever source the step comes from."""
 
     def after_step(self, step: Step) -> None:
-        """Handle a step of the shown environment. All observers get the same object, which reads values once."""
+        """Handle a step of the shown environment. All observers get the same object, so that values are read once."""
         ...
 
     def after_reset(self, engine: Engine) -> None:
@@ -57,7 +57,7 @@ class Player(Protocol):
         ...
 
     def drag(self) -> None:
-        """Let what the user drags in the paused scene follow the mouse."""
+        """Move the body that the user drags in the paused scene along with the mouse."""
         ...
 
     @property
@@ -70,7 +70,7 @@ class Change(Enum):
     """Change that a user may want to make to a run."""
 
     SCENE = auto()
-    """Another scene in its place."""
+    """Another scene in place of the run's scene."""
     RESET = auto()
     SPEED = auto()
     KEYFRAME = auto()
@@ -84,7 +84,7 @@ class Change(Enum):
     SENSORS = auto()
     """Contact sensors of the running scene."""
     PAIRS = auto()
-    """Which bodies of the running scene collide."""
+    """Pairs of bodies of the running scene that collide."""
     FILE = auto()
     """The scene's file."""
 
@@ -105,7 +105,7 @@ class StepSource:
     first_number = 0
     """Index in `exactness` of the first step of the history."""
     continues_from_shown = True
-    """True if playing on continues from the step that is shown, False if from the newest, which may come meanwhile."""
+    """True if playing on continues from the shown step, False if from the newest, as steps come meanwhile."""
     replays = False
     """True if the same steps come again when the scene is opened again."""
     watches_all = False
@@ -476,13 +476,13 @@ class Simulation:
         self.halted = False
         """True if an observer called `halt` in the last `step`."""
         self.halted_at: float | None = None
-        """Simulated time at which a channel passed a limit, if the step had been taken before the check [s]."""
+        """Simulated time at which a channel passed a limit, maybe before the newest step [s]; None without a pause."""
         self.shown_env = 0
         """Number of the environment that is shown."""
         self.steps = 0
         """Number of calls that took steps and of jumps to other states."""
         self.changes = 0
-        """Number of times that another instant came to be shown: values that were read before are then stale."""
+        """Number of changes of the shown instant: values that were read before the last change are stale."""
         self.count = 0
         """Number of the newest step in the history; without one, the number of steps since the run began."""
         self._step: Step | None = None

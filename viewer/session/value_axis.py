@@ -41,11 +41,11 @@ class Mark(NamedTuple):
     value: float
     """Value of the curve in that column."""
     is_above: bool
-    """True if it leaves at the top, False at the bottom."""
+    """True if the curve leaves the plot at the top, False at the bottom."""
 
 
 def value_range(low: Columns, high: Columns, settings: PlotSettings, least: float = 0.0) -> ValueRange:
-    """Return the axis of some curves by the extremes of their columns, (..., columns) each; NaN is no value.
+    """Return the axis of some curves from the extremes of their columns, (..., columns) each; NaN for no value.
 
     `least`: shortest length of a linear axis, so that rounding errors do not fill it.
     """
@@ -62,7 +62,7 @@ def value_range(low: Columns, high: Columns, settings: PlotSettings, least: floa
 def linear_range(low: Columns, high: Columns, fit_usual: bool) -> ValueRange:
     """Return the linear axis of some curves, as in `value_range`. `fit_usual`: see `PlotSettings`.
 
-    It holds zero, so that noise on a constant stays small.
+    The axis contains zero, so that noise on a constant value stays small.
     """
     # Usual pushes, usual pulls, and both together: one pull is rare beside many pushes, however few other pulls are.
     parts = (high, -low, np.concatenate([high.ravel(), -low.ravel()])) if fit_usual else ()
@@ -74,7 +74,7 @@ def linear_range(low: Columns, high: Columns, fit_usual: bool) -> ValueRange:
 
 
 def _usual(values: Columns) -> float:
-    """Return the height of most of the positive values; 0 if there are too few."""
+    """Return the height below which most of the positive values lie; 0 if there are too few values."""
     positive = values[values > 0.0]
     if len(positive) < _FEWEST:
         return 0.0
@@ -83,7 +83,7 @@ def _usual(values: Columns) -> float:
 
 
 def _reach(values: Columns, usual: float) -> float:
-    """Return the end of an axis for the positive values, given the height of most; 0 if none is positive."""
+    """Return the end of an axis for the positive values, most of which lie below `usual`; 0 if none is positive."""
     most = float(np.max(values, initial=0.0, where=values > 0.0))
     if most == 0.0:
         return 0.0
@@ -111,7 +111,7 @@ def few_ticks(low: float, high: float) -> list[float]:
 
 
 def marks_beyond(low: Columns, high: Columns, values: ValueRange) -> list[Mark]:
-    """Return marks where one curve, whose columns have these extremes, (columns,), leaves the axis."""
+    """Return marks where a curve, given by the extremes of its columns, (columns,), leaves the axis."""
     above = [Mark(column, float(high[column]), True) for column in _peaks(high, values.high)]
     # Values slightly below zero are noise that the axis leaves out on purpose.
     end = min(values.low, -_NOISE * values.high)

@@ -1,1 +1,1 @@
-"""Turns contacts into what a touch sensor would report."""
+"""Touch sensors: their declarations, and their readings from contacts."""

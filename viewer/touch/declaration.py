@@ -15,7 +15,7 @@ from ..scene_files.xml_tags import XmlError, read_text
 from .device import DEFAULT_TABLE, INFINITE_RESOLUTION, Measure, Table, TouchSensor, TouchType, touch_type
 
 PREFIX = "touch:"
-"""Begins the name of an entry that declares a touch sensor."""
+"""Prefix of the name of an entry that declares a touch sensor."""
 DEFAULT_PERIOD = 10.0
 """Sampling period of a declared sensor [ms]."""
 
@@ -47,7 +47,7 @@ class TouchDeclaration:
     lookup_table: Table = DEFAULT_TABLE
     resolution: float = INFINITE_RESOLUTION
     sampling_period: float = DEFAULT_PERIOD
-    """Time between two samples [ms]; 0 starts disabled."""
+    """Time between two samples [ms]; with 0 the sensor starts disabled."""
     measure: Measure = Measure.CONTACT
     seed: int = 0
 

@@ -204,7 +204,7 @@ class TouchSensor:
         """Return the state on which later samples and values depend, (2 + 2 * size,).
 
         First update [s], count of due samples, the last sample [N] and its noise; NaN where there is none. A bumper,
-        which has no noise, keeps there whether it was hit since the last sample.
+        which has no noise, stores in that place whether it was hit since the last sample.
         """
         state = np.full(2 + 2 * self.size, np.nan)
         if self._start is not None:

@@ -7,9 +7,9 @@ from ..sensors.contacts import Array
 from .device import TouchSensor
 
 CAPACITY = 5_000
-"""Steps that are kept at least."""
+"""Least number of steps that are kept."""
 _SAME_TIME = 1e-9
-"""Times that differ by less, absolutely and as a part, are of the same step."""
+"""Difference of times of the same step: absolute [s], and above 1 s as a part of the time."""
 
 
 class TouchHistory:

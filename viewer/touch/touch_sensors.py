@@ -23,11 +23,11 @@ from .device import Measure, TouchSensor, TouchType
 from .samples import CAPACITY, TouchHistory
 
 _LIVE = {"lookup_table", "resolution"}
-"""Settings that a device changes while it runs; any other makes a new one."""
+"""Settings that a device can change while it runs; to change any other, a new device is made."""
 _STEPS = 150_000
-"""Steps that the sensors of a scene keep together; each keeps CAPACITY at least."""
+"""Number of steps that all sensors of a scene keep together; each sensor keeps at least CAPACITY."""
 _INWARD = 1e-3
-"""Part of the distance to the site's centre by which contacts are moved inwards before that test:
+"""Part of the distance to the site's centre by which contacts are moved inwards before they count as outside of it:
 sites are often as large as the geoms, on whose surface contacts lie."""
 
 
@@ -51,7 +51,7 @@ class SceneTouch:
     force: NDArray[np.float64] = field(default_factory=lambda: np.zeros(3))
     """Force that fed the sensor last [N], world, (3,)."""
     found: int = 0
-    """Contacts of its body that touched at that time."""
+    """Number of contacts of its body that touched when that force acted."""
     visible: bool = True
     """True if its axes and volume are drawn in the scene."""
 
@@ -86,12 +86,12 @@ class SceneTouch:
 
     @property
     def modified(self) -> bool:
-        """True if it differs from the scene file."""
+        """True if the declaration differs from that in the scene file."""
         return self.declaration != self.saved
 
     def true_force(self, rotation: Array) -> Array:
-        """Return the output of an ideal device [N], (1,) or (3,). For bumpers, which feel no force, and MuJoCo's own
-        sensors, which have no axis, the force on the body."""
+        """Return the output of an ideal device [N], (1,) or (3,). Bumpers, which feel no force, and MuJoCo's own
+        sensors, which have no axis, give the norm of the force on the body."""
         if self.native or self.device.type is TouchType.BUMPER:
             return np.array([math.sqrt(self.force @ self.force)])
         return np.atleast_1d(self.device.project(self.force, rotation))
@@ -144,7 +144,7 @@ class TouchSensors:
 
     @property
     def data(self) -> MjData:
-        """The mjData that draws the environment as it is now."""
+        """mjData of the environment as it is drawn now."""
         return self._engine.data
 
     def __iter__(self) -> Iterator[SceneTouch]:
@@ -197,9 +197,9 @@ class TouchSensors:
         return len(points) - int(inside_site(self.model, self._engine.contact_data(), touch.site, points).sum())
 
     def passed_load(self, name: str) -> tuple[float, str] | None:
-        """Return the share of the load now that passes by a sensor on bodies below its own, and a sentence on it.
+        """Return the share of the present load that bodies below a sensor's own carry past it, and a sentence on that.
 
-        None where nothing is below it, where it measures its mount, and where another engine knows the contacts.
+        None if there is no such body, if the sensor measures its mount, or if another engine finds the contacts.
         """
         touch = self[name]
         if touch.device.measure is Measure.MOUNT or not self._forces.from_mujoco:
@@ -361,7 +361,7 @@ def _native_sensors(model: MjModel) -> list[int]:
 
 
 def _entries(model: MjModel) -> Iterator[tuple[str, str]]:
-    """Name and text of each entry that declares a touch sensor."""
+    """Yield name and text of each entry that declares a touch sensor."""
     data = bytes(model.text_data)
     for name, start in zip(read_names(model, "text"), model.text_adr, strict=True):
         if name.startswith(PREFIX):

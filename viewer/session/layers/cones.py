@@ -21,7 +21,7 @@ def build_cones(
     scale: GlyphScale,
     colors: PaletteColors,
 ) -> Glyphs:
-    """Return the cones of one sensor's contacts. `normal_forces` [N], (k,); slots are counted as the cones are.
+    """Return the cones of one sensor's contacts. `normal_forces` [N], (k,); a cone's index is its slot.
 
     The arrow of the normal force ends in the plane of the rim: the whole force lies inside the cone while the contact
     sticks and on it when it slides. A contact without friction has no cone, an open one a ring of fixed size.
@@ -46,7 +46,7 @@ def build_cones(
 
 
 def unique_cones(glyphs: Glyphs) -> Glyphs:
-    """Return cones alone, each of them once: sensors that share a contact would draw it twice, and twice as dense."""
+    """Return cones alone, each cone once: a contact that two sensors share would have two, which look denser."""
     _, first = np.unique(glyphs.cones, axis=0, return_index=True)
     first.sort()
     return Glyphs(cones=glyphs.cones[first], cone_owner=glyphs.cone_owner[first])

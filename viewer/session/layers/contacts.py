@@ -59,7 +59,7 @@ _TORQUE = ContactArrow("torque", "torque", lambda colors: colors.torque, _torque
 
 
 def force_arrows(net: bool) -> tuple[ContactArrow, ...]:
-    """Return the arrows of a contact's force, net or not: the curves of a sensor have their names and colours."""
+    """Return the arrows of a contact's force, net or not; the curves of a sensor use the same names and colours."""
     return (_NET,) if net else (_NORMAL, *_TANGENTS)
 
 

@@ -12,7 +12,7 @@ from ..layer import DrawContext, Layer, LegendEntry
 from ..simulation import Simulation
 
 _SMALL = 0.8
-"""Size of the points of contacts that no sensor reports, by that of the others."""
+"""Size of the points of contacts that no sensor reports, as a multiple of the usual size."""
 
 
 def _dropped(context: DrawContext) -> list[SensorGlyphs]:
@@ -47,7 +47,7 @@ def _runs_beside(context: DrawContext) -> list[Simulation]:
 
 
 def _beside(context: DrawContext) -> list[SensorGlyphs]:
-    """Return the contacts of the runs beside: of the sensors that are shown, and of those that the shown run lacks."""
+    """Return the contacts of the runs beside: of the shown sensors, and of the sensors that the shown run lacks."""
     sensors, found = context.session.engine.sensors, []
     for run in _runs_beside(context):
         known = run.shown.sensors

@@ -15,7 +15,7 @@ _EDGE = 0.8
 
 
 def _points(context: DrawContext) -> Glyphs | None:
-    """Return spheres at the centre of pressure and the projected centre of mass, and an arrow from the true one."""
+    """Return spheres at the pressure centre and the projected centre of mass, and an arrow from the true one."""
     support = context.support
     if support is None:
         return None

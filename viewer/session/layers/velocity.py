@@ -6,14 +6,14 @@ from ..contact_glyphs import Arrows, ContactArrow, DrawnContacts
 from ..layer import Layer
 
 _SLOWEST = 1e-6
-"""Speed at which an arrow has no length [m/s]."""
+"""Speed up to which an arrow has zero length [m/s]."""
 _DECADE = 5.0
 """Length of an arrow for each factor of 10, in radii of a contact's sphere."""
 _COLOR = (0.96, 0.35, 0.78, 1.0)
 
 
 def _slip(contacts: DrawnContacts) -> Arrows | None:
-    """Return arrows along the velocity of object 2 over object 1 in the surface, as long as its logarithm."""
+    """Return arrows along the tangential velocity of object 2 relative to object 1, with logarithmic lengths."""
     batch = contacts.batch
     velocity, tangent0, tangent1, force = batch.linvel, batch.tangent0, batch.tangent1, batch.force
     if velocity is None or tangent0 is None or tangent1 is None or batch.in_world_frame or not batch.frame_known:
