@@ -16,7 +16,7 @@ from .sensors.friction import slip_speed as contact_slip_speed
 from .settings import Reduce, member
 
 ON, OFF = 1.0, 0.5
-"""Force above which contact begins, and below which it ends [N]: the window's own thresholds."""
+"""Force above which contact begins, and below which it ends [N]: the thresholds of the window."""
 
 
 def force(batch: ContactBatch, reduce: str | None = None) -> Any:
@@ -166,8 +166,8 @@ class ContactTimes:
         )
 
     def restarted(self, where: Any) -> "ContactTimes":
-        """Return the times with some environments started again, where true, (...), as after a first step of their
-        own."""
+        """Return the times with the environments restarted for which `where`, (...), is True: they are as after their
+        first step."""
         xp, fresh = namespace(self.age), _first_times(self.in_contact, self.timestep, self.age.dtype)
         names = [field.name for field in fields(self) if field.name != "timestep"]
         return replace(self, **{name: xp.where(where, getattr(fresh, name), getattr(self, name)) for name in names})
@@ -263,9 +263,9 @@ def slip_distance(speed: Any, timestep: float) -> Any:
 def creep_velocity(batch: ContactBatch, sliding: Any) -> Any:
     """Return the mean tangential velocity of the contacts that friction holds [m/s], world, (..., 3), weighted by load.
 
-    `sliding`, (..., slots): contacts that do not count, as `sliding` returns them. 0 if none is left. Swaying has a
-    velocity too: `creep_distance` sums it up, and only a lasting displacement is left. ValueError for netforce, and
-    without the fields.
+    `sliding`, (..., slots): contacts that do not count, as the function `sliding` returns them; 0 without others.
+    A contact that sways has a velocity too, which cancels in the sum over time, `creep_distance`. ValueError for
+    netforce, and without the fields.
     """
     if batch.in_world_frame or batch.linvel is None or batch.force is None or batch.normal is None:
         raise ValueError("creep needs the force, normal, tangent and linvel of single contacts")

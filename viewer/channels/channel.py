@@ -16,7 +16,7 @@ BOOLEAN = "true or false"
 """Unit of values that are 0 or 1."""
 _FIRST_SIZE = 1024
 _LATE = 1e-9
-"""Difference of times that count as equal [s]."""
+"""Largest difference between times that count as equal [s]."""
 
 
 class ChannelName(NamedTuple):
@@ -196,7 +196,7 @@ class Channels:
     """The channels of a run, in the order in which they first had a value."""
 
     def __init__(self, kept: Iterable[Channel] = ()) -> None:
-        """`kept`: channels that it begins with."""
+        """Begin with the channels `kept`."""
         self._channels: dict[str, Channel] = {channel.name.name: channel for channel in kept}
         self.limits: list[Limit] = []
         """Values at which the run pauses."""
@@ -218,13 +218,13 @@ class Channels:
         return name in self._channels
 
     def open(self, name: ChannelName, is_whole: bool = False) -> Channel:
-        """Return the channel of a name, which is made where there is none."""
+        """Return the channel of a name; create it if there is none."""
         if name.name not in self._channels:
             self._channels[name.name] = Channel(name, is_whole)
         return self._channels[name.name]
 
     def add(self, samples: Samples) -> None:
-        """Add values to a channel, which is made where there is none of the name."""
+        """Add values to a channel; create it if there is none of the name."""
         self.open(samples.channel).extend(samples.times, samples.values)
 
     def remove(self, name: str) -> None:
@@ -241,7 +241,7 @@ class Channels:
                     self.on_limit(limit, *passed)
 
     def clear(self) -> None:
-        """Forget all values but those of files; the names stay."""
+        """Forget all values except those of files; the names stay."""
         self._channels = {
             name: channel if channel.is_whole else Channel(channel.name) for name, channel in self._channels.items()
         }
@@ -255,7 +255,7 @@ class Channels:
         return other
 
     def truncate(self, time: float) -> None:
-        """Forget the values after a time [s], but those of files."""
+        """Forget the values after a time [s], except those of files."""
         for channel in self:
             if not channel.is_whole:
                 channel.truncate(time)

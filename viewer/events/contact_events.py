@@ -80,7 +80,7 @@ class ContactPair(NamedTuple):
     pair_id: int
     geoms: Geoms
     time: float
-    """Time at which contact began [s]; that of the first update if the pair was in contact before."""
+    """Time at which contact began [s]; time of the first update if the pair was in contact before."""
     normal_velocity: float
     """Rate of change of the distance at `time` [m/s]: minus the approach speed."""
 
@@ -115,9 +115,9 @@ class ContactEvents:
     The first update sets the state and returns no events: pairs closer than -eps are in contact. Their end events count
     the duration from that update, which is a lower bound.
 
-    This is `EventRule.SURFACE`. With `EventRule.MODIA` a begin is always the instant at which -2 eps is passed, and
-    the update that shows any event decides all pairs again, by distance < -eps, as the first one does: a pair that is
-    in the band then begins or ends too, at that update's time.
+    These are the rules of `EventRule.SURFACE`. With `EventRule.MODIA`, contact always begins when -2 eps is passed, and
+    the update that shows any event decides all pairs again, by distance < -eps, as the first update does: a pair that
+    is in the band then begins or ends too, at that update's time.
 
     Example:
         ```python
@@ -142,7 +142,7 @@ class ContactEvents:
         self.reset()
 
     def reset(self) -> None:
-        """Forget every contact without an end event: the next update counts as the first."""
+        """Forget every contact; no end events are made. The next update counts as the first."""
         self._started = False
         self._resumed: Mapping[int, ContactPair | None] = {}
         self.contacts: dict[int, ContactPair] = {}
@@ -245,7 +245,7 @@ class ContactEvents:
 
         Args:
             time: Simulated time [s].
-            traces: Each of these pairs in the last three steps, by id; NaN for what is not known.
+            traces: Each of these pairs in the last three steps, by id; NaN for unknown values.
             locate: Function that finds the instant of an event, see `Locate`; None to interpolate.
             near: Function that measures all pairs that are in contact or penetrate, by id; called at an event under
                 `EventRule.MODIA`.

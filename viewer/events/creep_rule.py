@@ -16,9 +16,9 @@ WINDOWS = (0.5, 1.0, 2.0, 3.0, 5.0)
 RECENT = 0.25
 """Time over which the present speed is measured [s]."""
 LEAST_DISTANCE = 1e-4
-"""Least displacement that counts as creep, for geoms of at least 1 cm [m]; in proportion for smaller ones."""
+"""Least displacement that counts as creep, for geoms of at least 1 cm [m]; less in proportion for smaller ones."""
 LEAST_SPEED = 1e-5
-"""Speed below which creep ends, for geoms of at least 1 cm [m/s]; in proportion for smaller ones."""
+"""Speed below which creep ends, for geoms of at least 1 cm [m/s]; less in proportion for smaller ones."""
 STAYS = 5
 """Number of samples in a row without sliding that end a slip."""
 DECIDE = 5
@@ -116,7 +116,7 @@ class CreepRule:
     window
 
     - is 0.1 mm or more (less in proportion where the smaller geom is under 1 cm); or, in windows of 2 s and longer,
-      10 um/s or more, with between half and twice the mean displacement in each quarter of the window;
+      10 um/s or more, if each quarter of the window has between 1/8 and 1/2 of the displacement;
     - is at least 0.8 of the length of its path;
     - continued in the same direction in the last 0.1 s, at half its mean speed or more, and had reached 0.15 of its
       length after half of the window;

@@ -23,9 +23,9 @@ class LoggedContact:
     """Contact of a pair or a sensor; its begin and end events share it."""
 
     begin: float
-    """Time of its begin [s]; of the begin of the log, if the contact existed before."""
+    """Time at which the contact begins [s]; begin of the log if the contact existed before."""
     end: float = math.nan
-    """Time of its end [s]; NaN while it lasts."""
+    """Time at which the contact ends [s]; NaN while it lasts."""
     peak_force: float = math.nan
     """Largest force so far [N]: the normal forces between a pair, the force of a sensor. NaN if not known."""
     peak_time: float = math.nan
@@ -135,7 +135,7 @@ class PeakHold:
         return self._contacts.pop(place)
 
     def update(self, time: float, places: NDArray[np.intp], forces: NDArray[np.float64]) -> None:
-        """Raise peaks to forces [N] at some places, (k,) each; -1 for forces that no peak counts."""
+        """Raise the peaks at some places to forces [N], (k,) each; place -1 for forces that belong to no peak."""
         higher = forces > self._peaks[places]
         if higher.any():
             for place, force in zip(places[higher].tolist(), forces[higher].tolist(), strict=True):

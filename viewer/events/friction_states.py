@@ -36,9 +36,9 @@ from .creep_rule import (
 _FASTEST = 0.2
 """Speed above which nothing creeps [m/s]."""
 _BLOCK_SAMPLES = 800
-"""Number of samples from which a decision is made."""
+"""Number of samples at which all of them are decided on."""
 _BLOCK_BYTES = 2**24
-"""Memory of samples above which a decision is made [bytes]."""
+"""Memory of samples above which all of them are decided on [bytes]."""
 _ROLLS = 10
 """Travel of the contact over both bodies, as a multiple of the slip, above which a pair rolls and does not slide."""
 _TURNED = 1.0
@@ -62,22 +62,22 @@ class Motion:
     key: int
     """Key of the pair: see `pair_key`."""
     begin: float
-    """Time of its begin [s]."""
+    """Time at which the motion begins [s]."""
     seen: float
-    """Time at which its begin was certain [s]."""
+    """Time at which the begin was certain [s]."""
     end: float = math.inf
-    """Time of its end [s]; infinite while it lasts."""
+    """Time at which the motion ends [s]; infinite while it lasts."""
     ended: float = math.inf
-    """Time at which its end was certain [s]."""
+    """Time at which the end was certain [s]."""
     distance: float = 0.0
     """Distance so far [m]."""
     speed: float = 0.0
     """Largest speed so far [m/s]."""
     before: tuple[float, ...] = ()
-    """Load [N], shear [N], friction use and number of contact points a quarter of a second before its begin; empty if
-    the pair did not touch then."""
+    """Load [N], shear [N], friction use and number of contact points a quarter of a second before the motion begins;
+    empty if the pair did not touch then."""
     at: tuple[float, ...] = ()
-    """Load [N], shear [N], friction use and number of contact points at its begin."""
+    """Load [N], shear [N], friction use and number of contact points when the motion begins."""
 
 
 class Moving(NamedTuple):
@@ -101,7 +101,7 @@ class _Lasting(NamedTuple):
     column: int
     """Column of the pair in a block."""
     origin: Values
-    """Displacement and path at its begin [m], (5,)."""
+    """Displacement and path when the motion begins [m], (5,)."""
 
 
 class FrictionStates:

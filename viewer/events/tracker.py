@@ -112,7 +112,7 @@ class ContactTracker:
         """Number of steps since the last flush."""
         self._begins: list[MotionEvent] = []
         self._begins_version = -1
-        """Version of the log that `_begins` belong to."""
+        """Version of the log to which `_begins` belongs."""
         self.select(choice or default_pairs(engine.model))
 
     @property

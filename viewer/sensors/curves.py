@@ -19,7 +19,7 @@ class Reduced(NamedTuple):
     """A curve in columns."""
 
     steps: NDArray[np.int64]
-    """First step of each column and, last, the one after the last column, (columns + 1,)."""
+    """First step of each column, then the step after the last column, (columns + 1,)."""
     low: Values
     """Smallest value, (..., columns); NaN where there is none."""
     high: Values
@@ -194,6 +194,7 @@ def _extremes(low: Values, high: Values, columns: int) -> tuple[Values, Values]:
 
 
 def _in_columns(values: Values, columns: int) -> Values:
-    """Return the values of each column below each other, (n, ..., columns): numpy is slow along a short last axis."""
+    """Return the values with each column along the first axis, (n, ..., columns): numpy is slow along a short last
+    axis."""
     shape = (*values.shape[:-1], columns, values.shape[-1] // columns)
     return np.ascontiguousarray(np.moveaxis(values.reshape(shape), -1, 0))

@@ -16,8 +16,8 @@ SLIDING_USE = 0.999
 """Friction use from which a contact can slide. Solvers put sliding forces on the cone itself, to within their
 tolerance; a contact inside sticks, however fast it creeps."""
 SLIDING_SPEED = 2e-3
-"""Tangential speed from which a contact on the cone slides [m/s]. Slower, it is a lightly loaded corner of something
-that sticks as a whole: soft contacts creep at about 1 mm/s."""
+"""Tangential speed from which a contact on the cone slides [m/s]. A slower contact is a lightly loaded corner of an
+object that sticks as a whole: soft contacts creep at about 1 mm/s."""
 OPEN_FORCE = 1e-9
 """Normal force up to which a contact is open [N]: in the gap zone, or touching without pressing."""
 

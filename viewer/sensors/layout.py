@@ -344,7 +344,7 @@ class ContactLayout:
 
     def take(self, array: Array, part: "ContactLayout") -> Array:
         """Return the array of a sensor with fewer fields or slots, (..., part.size), cut out of the array of this
-        one."""
+        sensor."""
         positions = {name: i for i, name in enumerate(self.columns)}
         places = [positions[name] for name in part.columns]
         if is_numpy(array):

@@ -52,9 +52,9 @@ class ModelLayouts(Mapping[str, L], Generic[L]):
     """
 
     def __init__(self, model: Any, read: Callable[[Any, int], L | None], join: Join) -> None:
-        """`model`: an MjModel, whose layouts are read by number. Companions, which the viewer adds, are left out."""
+        """Read the layouts of an MjModel by number. Companions, which the viewer adds, are left out."""
         self.size = int(model.nsensordata)
-        """Values of a row: `nsensordata`."""
+        """Number of values of a row: `nsensordata`."""
         joined = _joined(model, _placed(model, read), join)
         self.sensors: dict[str, PlacedSensor] = {sensor.name: sensor for sensor in joined}
 

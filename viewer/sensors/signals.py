@@ -108,7 +108,7 @@ def peak(batch: ContactBatch) -> ContactBatch:
 
 
 def mean(batch: ContactBatch) -> ContactBatch:
-    """Return the mean over the steps, (slots, ...), for constant contacts with the same mean force.
+    """Return contacts that are constant over the steps and have the same mean force, (slots, ...).
 
     The forces on object 2 are averaged as vectors in the world, over all steps, so that they sum to the mean net
     force; positions are weighted by the force. The frame of a slot is that of its last contact. Contacts that change

@@ -1,4 +1,4 @@
-"""torch's functions by their names in the array API standard. Imported once a tensor was seen."""
+"""torch's functions by their names in the array API standard. This module is imported when a tensor is first seen."""
 
 from typing import Any
 

@@ -38,7 +38,7 @@ class Episode:
 
     @property
     def seconds(self) -> float:
-        """Simulated time from its oldest kept step to its last [s]."""
+        """Simulated time from the oldest kept step to the last [s]."""
         return self.history.seconds
 
     @property

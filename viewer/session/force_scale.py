@@ -25,8 +25,8 @@ _PATIENCE = 0.25
 _ANCHOR_TIME = 0.5
 """Time constant with which the anchor follows the contacts [s]."""
 _SHORTEST = 0.38
-"""Length of the reference force's arrow below which the scale changes, as a part of the longest: scales are a factor of
-2.5 apart at most."""
+"""Length of the reference force's arrow below which the scale changes, as a part of the longest arrow: scales are at
+most a factor of 2.5 apart."""
 _TOO_LONG, _BURST = 1.9, 3.0
 """Lengths above which the scale changes, in multiples of the longest arrow: of the reference force, of new forces."""
 _LONGEST = 140.0, 200.0
@@ -125,7 +125,8 @@ class ForceScale:
         return max(_median(self._samples), self._least)
 
     def update(self, time: float, data: Any, eye: Eye, contacts: DrawnForces, strongest: float = 0.0) -> Gauge:
-        """Return the sizes for a frame at a simulated time [s]. `strongest`: largest force drawn off contacts [N]."""
+        """Return the sizes for a frame at a simulated time [s]. `strongest`: largest force drawn elsewhere than at
+        contacts [N]."""
         if self.anchor is None:
             self._begin(data, eye)
         passed = 0.0 if self._time is None else time - self._time

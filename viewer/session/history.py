@@ -75,7 +75,7 @@ class History(StepRing):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Sensors whose contacts are kept; those that the viewer made are not."""
+        """Sensors whose contacts are kept: all but those that the viewer made."""
         return self._past.names
 
     @property

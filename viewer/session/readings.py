@@ -281,7 +281,7 @@ def turn_contacts(batch: ContactBatch, turned: NDArray[np.bool_]) -> ContactBatc
 
 
 def _touched_of(group: SensorGroup) -> list[SensorGroup]:
-    """Return a large group without the sensors that match no contact, if any does; a small group as it is."""
+    """Return a list of a large group's sensors that match a contact, or of none; of a small group as it is."""
     return _kept([group], [np.asarray(group.batch.filled.any(axis=-1))]) if len(group.numbers) > _MANY else [group]
 
 

@@ -40,7 +40,7 @@ class TouchDeclaration:
     """
 
     name: str
-    """NAME in `touch:NAME`."""
+    """Name of the sensor: NAME in `touch:NAME`."""
     type: TouchType = TouchType.BUMPER
     site: str | None = None
     body: str | None = None

@@ -51,9 +51,9 @@ class Measure(StrEnum):
 class TouchSensor:
     """A touch sensor after Webots' device of the same name.
 
-    x points out of the robot, to where it is touched; under a foot, downwards. A push against x is positive,
-    where the reference's |f| cos(a), read literally, is negative. The held force passes lookup table, noise,
-    then resolution when it is read, so that an edited table shows at once.
+    x points out of the robot, to where it is touched; under a foot, downwards. A push against x is positive;
+    by the formula of Webots' reference, |f| cos(a), it would be negative. Lookup table, noise and resolution are
+    applied to the held force when it is read, in this order, so that an edited table shows at once.
 
     Example:
         ```python

@@ -9,7 +9,7 @@ from .device import TouchSensor
 CAPACITY = 5_000
 """Least number of steps that are kept."""
 _SAME_TIME = 1e-9
-"""Difference of times of the same step: absolute [s], and above 1 s as a part of the time."""
+"""Largest difference between times of the same step [s]; above 1 s, as a part of the time."""
 
 
 class TouchHistory:

@@ -27,8 +27,8 @@ _LIVE = {"lookup_table", "resolution"}
 _STEPS = 150_000
 """Number of steps that all sensors of a scene keep together; each sensor keeps at least CAPACITY."""
 _INWARD = 1e-3
-"""Part of the distance to the site's centre by which contacts are moved inwards before they count as outside of it:
-sites are often as large as the geoms, on whose surface contacts lie."""
+"""Part of the distance to the site's centre by which contacts are moved inwards before the test whether the site
+contains them: sites are often as large as the geoms, on whose surface contacts lie."""
 
 
 @dataclass(eq=False)
@@ -123,7 +123,7 @@ class TouchSensors:
         self.time = engine.time
         """Time of the state that the sensors were fed with last [s]."""
         self.problems: list[str] = []
-        """Entries that are wrong, a line each, with the file's line where it is known."""
+        """Error messages of wrong entries, one line each, with the line in the file where it is known."""
         self.sensors: dict[str, SceneTouch] = {}
         """Touch sensors by name: declared ones first, then MuJoCo's own, each in the scene's order."""
         native_count = len(_native_sensors(self.model))

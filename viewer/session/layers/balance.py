@@ -16,7 +16,7 @@ _APART = 2.6
 
 
 def balance_glyphs(balance: ForceTable, scale: GlyphScale, colors: PaletteColors, settings: GizmoSettings) -> Glyphs:
-    """Return a sphere at the centre of mass and up to three arrows, as long as contact forces of that size."""
+    """Return a sphere at the centre of mass and up to three arrows, as long as arrows of equal contact forces."""
     sizes = scale.sizes(balance.center)
     gizmos = GizmoList(_WIDTH * float(sizes.width[0]))
     gizmos.draw_sphere(1.2 * float(sizes.radius[0]), balance.center, colors.weight)

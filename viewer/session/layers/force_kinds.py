@@ -18,7 +18,7 @@ _COLORS: dict[ForceKind, RGBA] = {
     ForceKind.SOLVER: (0.5, 0.5, 0.5, 1.0),
 }
 _APART = 1.8
-"""Distance between the starts of arrows, in shaft diameters: opposite ones would cover each other."""
+"""Distance between the starts of arrows, in shaft diameters: opposite arrows would cover each other."""
 
 
 def _arrows(context: DrawContext) -> Glyphs | None:

@@ -16,7 +16,7 @@ _SMALL = 0.8
 
 
 def _dropped(context: DrawContext) -> list[SensorGlyphs]:
-    """Return the contacts that the visible sensors leave out. They have no slot, and so no owner."""
+    """Return the contacts that the visible sensors leave out. These contacts have no slot, and so no owner."""
     session = context.session
     sensors = session.engine.sensors
     short = [numbers[batch.found > batch.filled.sum(axis=-1)] for numbers, batch in session.shown_groups]
