@@ -6,7 +6,7 @@ from pathlib import Path
 
 
 class SceneError(ValueError):
-    """Error of one line: a scene, or a request about it, that cannot be used.
+    """Error of one line for a scene, or a request about it, that cannot be used.
 
     Example:
         ```python
@@ -19,7 +19,7 @@ class SceneError(ValueError):
 
 
 class EngineError(SceneError):
-    """Error of one line: an engine that failed while it ran, with its own message."""
+    """Error of one line for an engine that failed while it ran, with the engine's own message."""
 
 
 class ControlError(EngineError):
@@ -27,11 +27,11 @@ class ControlError(EngineError):
 
 
 class LogEnd(EngineError):
-    """A log that has no more steps: one line."""
+    """Error of one line for a log that has no more steps."""
 
 
 class UnstableError(RuntimeError):
-    """The simulation diverged and the engine reset it."""
+    """Error for a simulation that diverged, and that the engine has reset."""
 
     def __init__(self, reason: str, outcome: str) -> None:
         super().__init__(reason)
@@ -45,7 +45,7 @@ class UnstableError(RuntimeError):
 
 
 class RecordingError(SceneError):
-    """Error of one line: a file cannot be written, or a frame cannot be drawn."""
+    """Error of one line for a file that cannot be written, or a frame that cannot be drawn."""
 
 
 class DiskFullError(RecordingError):

@@ -28,7 +28,7 @@ _numbers = itertools.count()
 _naming = threading.local()
 """The folders in which this thread chooses names."""
 _PART = re.compile(r"\.(?P<name>.+)\.\d+-\d+\.part", re.DOTALL)
-"""Name of a part: that of the file, and the process and number of its writer."""
+"""Pattern of the name of a part: name of the file, then process id and number of its writer."""
 _FULL = (errno.ENOSPC, errno.EDQUOT)
 _PATIENCE = 1.0
 """Longest wait for another program that is choosing a name in the same folder [s]."""
@@ -85,12 +85,12 @@ def replace_file(path: Path, data: bytes) -> Path:
 class PartFile:
     """File, or folder, that is written under a hidden name beside its final one.
 
-    Its name is reserved from the beginning: see `free_path`. It can keep room on the disk, so that a file which fills
-    it can still be completed.
+    Its name is reserved from the beginning: see `free_path`. It can reserve room on the disk, so that the file can
+    still be completed when the disk is full.
     """
 
     def __init__(self, path: str | Path, *, is_folder: bool = False, spare: int = 0) -> None:
-        """Fails here, not after the work is done, where nothing can be written. `spare`: see `reserve`."""
+        """Raise RecordingError if nothing can be written there, before any work is done. `spare`: see `reserve`."""
         self.path = Path(path)
         """Path as it was given; a link stays, and its target is written."""
         self.final = Path(os.path.realpath(self.path)) if os.path.islink(self.path) else self.path
@@ -115,7 +115,7 @@ class PartFile:
 
     @property
     def size(self) -> int:
-        """Bytes so far."""
+        """Size of the file so far [bytes]."""
         for path in (self.part, self.final):
             try:
                 entries = list(path.iterdir()) if path.is_dir() else [path]
@@ -129,12 +129,12 @@ class PartFile:
         return PartStream(f"{self.part}{suffix}", self)
 
     def open_unnamed(self) -> "PartStream":
-        """Return a stream of this kind, into a file that is deleted with it."""
+        """Return a stream like that of `open`, into a file that is deleted when the stream is closed."""
         with tempfile.TemporaryFile(dir=self._folder) as file:
             return PartStream(os.dup(file.fileno()), self)
 
     def reserve(self, size: int) -> None:
-        """Keep `size` bytes free in all for completing the file; where they are not to be had, the disk is full."""
+        """Keep `size` bytes in all free for completing the file; set `full` if the disk does not have them."""
         if not self.full:
             try:
                 self._allocate(size)
@@ -144,12 +144,12 @@ class PartFile:
                 self.release()
 
     def lend(self, size: int) -> None:
-        """Keep only `size` bytes reserved, while a library writes that could not ask for the rest."""
+        """Keep only `size` bytes reserved while a library writes, because the library cannot ask for the rest."""
         if self._spare is not None:
             self._spare.truncate(size)
 
     def release(self) -> bool:
-        """Give up the reserved room, because the disk is full; False if there is none left."""
+        """Give up the reserved room, because the disk is full; return False if there is none left."""
         self.full = True
         if self._spare is None:
             return False
@@ -180,7 +180,7 @@ class PartFile:
     def commit(self) -> Path:
         """Give the complete file its final name, replacing an existing file; returns the path as it was given.
 
-        Where that cannot be, as in a folder that has become read-only, the part stays, and the error names it.
+        Where that is not possible, as in a folder that has become read-only, the part stays, and the error names it.
         """
         try:
             self._replace()
@@ -341,7 +341,7 @@ def describe_strays(folder: Path) -> str | None:
 
 
 def size_text(size: float) -> str:
-    """Return a number of bytes in words, such as `52 kB`, `1.3 MB`, `100 MB`."""
+    """Return a number of bytes as text, such as `52 kB`, `1.3 MB`, `100 MB`."""
     for unit in ("bytes", "kB", "MB", "GB"):
         if size < 1000 or unit == "GB":
             break

@@ -1,4 +1,5 @@
-"""Runs modules of ours as processes: starts, limits and ends them, and exchanges messages; captures standard error.
+"""Runs modules of this package as processes: starts, limits and ends them, and exchanges messages; captures standard
+error.
 
 A `Child` shares descriptors with this process and lives as long as it; its program calls `run_child`. A `Worker` may
 crash, hang or exhaust memory: it gets one request and replies with results; its program calls `run_job`.
@@ -42,7 +43,7 @@ _NO_SIGNAL = getattr(socket, "MSG_NOSIGNAL", 0)
 """Flag that keeps a process from ending when its peer has closed the connection."""
 _REQUEST_FILE, _STDERR_FILE = "request.json", "stderr"
 _LOOK_SECONDS = 0.02
-"""Time between two looks at a worker: it may fill some tens of megabytes meanwhile."""
+"""Time between two checks of a worker's memory [s]: it may fill some tens of megabytes meanwhile."""
 _ADDRESSES = 16
 """Addresses that a worker may reserve, as a multiple of the memory that it may fill."""
 _STDERR_TAIL = 2000
@@ -72,7 +73,7 @@ class Link:
         return os.getppid() == self._parent
 
     def send(self, message: Message, files: Sequence[int] = (), *, wait: bool = False) -> bool:
-        """Send a message; an empty one wakes the other process. Returns False if that does not listen now.
+        """Send a message; an empty one wakes the other process. Return False if the other process does not listen now.
 
         `files`: descriptors to send with it. `wait`: True to wait until the other process listens.
         """
@@ -112,7 +113,7 @@ class Link:
         return [json.loads(line) for line in lines if line]
 
     def listen(self, handle: Callable[[list[Message]], None]) -> None:
-        """Call a function, in a thread, with all messages that arrive, and with none once the link is closed.
+        """Call a function, in a thread, with all messages that arrive, and with an empty list once the link is closed.
 
         The other process waits for the end of this one as long as there are signs of life, which this thread sends.
         """
@@ -138,13 +139,15 @@ class Link:
 
 
 class Child:
-    """A process that runs a module of ours, linked to this one; it is ended with this object or with the program.
+    """A process that runs a module of this package, linked to this one; it is ended with this object or with the
+    program.
 
     It is in a session of its own: Ctrl-C in the user's terminal does not reach it.
     """
 
     def __init__(self, module: str, request: Mapping[str, Any], files: Sequence[int] = ()) -> None:
-        """`request`: fit for JSON; `files`: descriptors that are shared, and have the same numbers in the child."""
+        """`request`: anything that JSON holds; `files`: descriptors that are shared, and have the same numbers in the
+        child."""
         environment = {
             name: value for name, value in os.environ.items() if name not in ("PYOPENGL_PLATFORM", "MUJOCO_GL")
         }
@@ -159,7 +162,8 @@ class Child:
 def run_child(work: Callable[[Link, Message], None], what: str) -> None:
     """Run the program of a `Child` with its link and request, and end the process.
 
-    An error is sent as one line: a user's program gets no traceback of ours. `what`: what has failed then.
+    An error is sent as one line: a user's program gets no traceback of ours. `what`: name of the failed activity in
+    that line.
     """
     link, request = _parent_link()
     code = 0
@@ -371,7 +375,7 @@ def run_job(work: Callable[[Job], None]) -> None:
 
 
 def describe_signal(exit_code: int) -> str | None:
-    """Name of the signal that ended a process; None if none did."""
+    """Return the name of the signal that ended a process; None if none did."""
     return signal.Signals(-exit_code).name if exit_code < 0 else None
 
 
@@ -395,7 +399,8 @@ def _enforce(limits: Limits) -> None:
 
 
 def address_limit() -> int | None:
-    """Limit of the address space of this process and its children, as by `ulimit -v` [bytes]; None for no limit."""
+    """Return the limit of the address space of this process and its children, as by `ulimit -v` [bytes]; None for no
+    limit."""
     try:
         import resource
     except ImportError:
@@ -439,9 +444,9 @@ def capture_stderr() -> Iterator[list[str]]:
 
 
 def import_extra(module: str, extra: str, need: str, kind: type[SceneError] = SceneError) -> Any:
-    """Import a module of an optional package quietly; an error of `kind`, in one line, if that fails.
+    """Import a module of an optional package quietly; raise `kind`, with one line, if that fails.
 
-    `need`: the beginning of that line, such as "sweeps need".
+    `need`: beginning of that line, such as "sweeps need".
     """
     package = module.partition(".")[0]
     try:

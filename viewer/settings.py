@@ -32,14 +32,14 @@ class VideoStyle(StrEnum):
     DEBUG = "debug"
     """Style for finding a fault: all that the window shows."""
     TALK = "talk"
-    """An audience: total forces and friction cones, large, with few words."""
+    """Style for an audience: total forces and friction cones, large, with few words."""
 
 
 class ScaleMode(StrEnum):
     """Basis of the length of a force arrow."""
 
     AUTO = "auto"
-    """The forces that were drawn lately, on screen."""
+    """Forces that were drawn lately, and their size on screen."""
     FIXED = "fixed"
     """`GizmoSettings.fixed_scale`, in metres per newton."""
     MUJOCO = "mujoco"
@@ -63,12 +63,12 @@ class Palette(StrEnum):
 
 
 class Moment(StrEnum):
-    """Step since the last frame that the gizmos show."""
+    """Choice of the step since the last frame that the gizmos show."""
 
     INSTANT = "instant"
-    """The newest."""
+    """Newest step."""
     PEAK = "peak"
-    """The one in which the sensor is pressed hardest."""
+    """Step in which the sensor is pressed hardest."""
     MEAN = "mean"
 
 
@@ -139,7 +139,7 @@ class Options:
     params: tuple[tuple[str, Any], ...] = ()
     """Names and values of constants of that file."""
     seed: int = 0
-    """Decides what a controller draws at random, and what `vary` and `noise` do."""
+    """Seed of a controller's random numbers, and of `vary` and `noise`."""
     vary: tuple[str, ...] = ()
     """Quantities of the model that the seed multiplies by factors, such as `friction=0.5:1.5`."""
     noise: str | None = None
@@ -157,7 +157,7 @@ class Options:
     episode: str | None = None
     """Episode of the log, by number or name."""
     period: float | None = None
-    """Time between two rows of a log that has none [s]."""
+    """Time between two rows of a log without times [s]."""
     beside: str | None = None
     """Scene, run, log, `scene@engine` or engine to show beside."""
     save_run: Path | None = None
@@ -188,7 +188,7 @@ class GizmoSettings:
     pressure: bool = False
     """Centre of pressure of each sensor."""
     slip_velocity: bool = False
-    """Show the velocity of the surfaces of contacts against each other."""
+    """Velocity of the surfaces of contacts against each other."""
     dropped: bool = True
     """Ghosts of the contacts for which a sensor has no slot."""
     beside: bool = True
@@ -224,14 +224,14 @@ class PlotSettings:
     signals: str = "force"
     """Names of the signals that are drawn, separated by commas."""
     by_sensor: bool = False
-    """True for one plot a sensor, not one a signal."""
+    """True for one plot per sensor instead of one per signal."""
     follow: bool = True
     """True if the plots move along with the time."""
     seconds: float = 5.0
-    """Simulated time that they show while they follow [s]."""
+    """Simulated time that the plots show while they follow [s]."""
     axis: ValueAxis = ValueAxis.LINEAR
     fit_usual: bool = True
-    """True if the value axis holds what is usual, and marks the rare impacts that are far above it."""
+    """True if the value axis shows the usual values, and marks rare impacts that are far above it."""
     value_low: float = 0.0
     """Ends of the value axis in `fixed` mode, in the unit of the values."""
     value_high: float = 100.0
@@ -247,7 +247,7 @@ class ViewState:
     ui_scale: float = 1.0
     """Factor on the size of everything in the window, beyond what the screen's density asks for."""
     font_size: float = 15.0
-    """Text size before that factor [px]."""
+    """Text size before `ui_scale` is applied [px]."""
     history_megabytes: float = 256.0
     """Memory for the history of a simulation."""
     contact_columns: str = ""
@@ -267,7 +267,7 @@ class ViewState:
     record_fps: float = 60.0
     """Pictures a second of recordings."""
     record_height: float = 0.0
-    """Height of recordings, whose width follows [px]; 0 for that of what is recorded."""
+    """Height of recordings, whose width follows [px]; 0 for the height of the recorded area."""
     record_style: VideoStyle = VideoStyle.DEBUG
     record_last: float = 10.0
     """Simulated time that "record the last seconds" takes from the history [s]."""

@@ -1,4 +1,4 @@
-"""Abilities of an engine beyond stepping and reading: to return to its past, to explain, to find instants."""
+"""Optional abilities of an engine beyond stepping and reading: past steps, explanations, instants inside steps."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -20,11 +20,11 @@ from ..settings import Reduce
 from .contact_sensor import ContactSensor, Row, SensorList
 
 _BLOCK_BYTES = 2**24
-"""Memory of a block of states."""
+"""Most memory of a block of states [bytes]."""
 
 
 class Diagnostics(Protocol):
-    """Facts behind the arrays of an engine's sensors."""
+    """Explanations of the values in the arrays of an engine's sensors."""
 
     def why_zero(self, name: str, batch: ContactBatch) -> str | None:
         """Return a sentence on why a sensor reads nothing; None if it reads a force."""
@@ -71,7 +71,7 @@ class KeptStep:
     sensors: SensorList
     """Sensors at that step, by which the row is decoded."""
     state: Row
-    """The state from which it is reached, (state_size,) ..."""
+    """State from which the step is reached, (state_size,)."""
     count: int
     """Number of steps from that state; 0 for the first step of a history."""
     newest: bool
@@ -79,7 +79,7 @@ class KeptStep:
     inputs: NDArray[np.float64] | None = None
     """Inputs of a controller before each of these steps, (count, input_size); None without one."""
     forces_known: bool = True
-    """False if the state is known but not which forces led to it."""
+    """False if the state is known, but the forces that led to it are not."""
 
 
 @dataclass(frozen=True)
@@ -89,11 +89,11 @@ class KeptSpan:
     state: Row
     """State from which the first of these steps starts, (state_size,)."""
     count: int
-    """Number of these steps; 0 for the state that was shown first."""
+    """Number of steps in the span; 0 for the state that was shown first."""
     inputs: NDArray[np.float64] | None = None
     """Inputs of a controller before each of these steps, (count, input_size); None without one."""
     from_itself: bool = False
-    """True if the state is the one after the step, and the state before it is not known."""
+    """True if `state` is the state after the step, because the state before it is not known."""
 
 
 @dataclass(frozen=True)
@@ -104,18 +104,19 @@ class Retraced:
     companions: Mapping[int, int]
     """Id of a declared contact sensor -> id of its companion."""
     hidden: Sequence[int]
-    """Ids of further sensors that nobody sees."""
+    """Ids of further sensors that are not shown to the user."""
     columns: NDArray[np.intp]
     """Indices of the values of a state that may change, (columns,)."""
     rest: Row
-    """State with the constant values of the run, (size,): those without a column."""
+    """State, (size,), with the constant values of the run: those that have no index in `columns`."""
     states: Iterator[Row]
-    """States from which the steps start, then the state after the last step, (size,) each; two of the same time where
-    the user moved something, or set the first inputs. An array is valid until the next one is read."""
+    """States from which the steps start, then the state after the last step, (size,) each. Two states have the same
+    time where the user moved something, or set the first inputs. An array is valid until the next one is read."""
     versions: Mapping[int, bytes] = field(default_factory=dict)
-    """Values of the model by their version, if it was changed while it ran; the last value of a state is then one."""
+    """Values of the model by version, if it was changed during the run; the last value of a state is then its
+    version."""
     version: int = 0
-    """Version that the model has."""
+    """Version whose values the model has now."""
 
     def blocks(self) -> Iterator[NDArray[np.float64]]:
         """Yield the values of the columns in all states, (n, columns) each."""
@@ -140,11 +141,11 @@ class Past(Protocol):
     """
 
     width: int
-    """Values of a row."""
+    """Number of values in a row."""
     state_size: int
-    """Values of a state; 0 if the engine cannot return to one."""
+    """Number of values in a state; 0 if the engine cannot return to a state."""
     spacing: int
-    """Most steps between two states, which have to be repeated to return to a step."""
+    """Most steps between two kept states: up to this many are repeated to return to a step."""
     names: tuple[str, ...]
     """Sensors whose contacts are in the rows."""
     inputs: NDArray[np.float64]
@@ -158,7 +159,7 @@ class Past(Protocol):
         ...
 
     def source(self, sensor: ContactSensor) -> tuple[slice, ContactLayout]:
-        """Return the columns of a sensor in the rows, and the layout there, as the sensor is read now."""
+        """Return the columns of a sensor's values in the rows, and their layout, as the sensor is read now."""
         ...
 
     def show(self, kept: KeptStep) -> None:
@@ -182,7 +183,7 @@ class Past(Protocol):
         ...
 
     def retrace(self, spans: Sequence[KeptSpan]) -> Retraced | None:
-        """Take steps again from which these are kept; None if the engine cannot return to a state."""
+        """Re-simulate kept steps on a copy of the model; None if the engine cannot return to a state."""
         ...
 
 
@@ -190,20 +191,20 @@ class StepKind(Enum):
     """Certainty about a step that another program took."""
 
     START = "start"
-    """Start of a history, or state that was returned to: there is no step."""
+    """Start of a history, or a state that the program returned to: no step leads to it."""
     EXACT = "exact"
     """Re-simulated from its start, the step leads to the state that was seen after it."""
     UNPROVEN = "unproven"
     """The step was re-simulated, but velocities or inputs seen after it differ: something has changed them."""
     SOLVED = "solved"
-    """The step could not be re-simulated. Its state is the arrived one, for which MuJoCo solves the contacts."""
+    """The step could not be re-simulated. Its state is the one that arrived, in which MuJoCo solves the contacts."""
     CLOSE = "close"
     """Re-simulated from its start, the step leads near to the state that was seen after it: its forces are nearly
     known."""
     UNKNOWN = "unknown"
-    """The step could not be re-simulated. Its state is the arrived one; its forces are unknown, and not drawn."""
+    """The step could not be re-simulated. Its state is the one that arrived; its forces are unknown, and not drawn."""
     MOVED = "moved"
-    """No step: things were moved while the time stood still."""
+    """No step: something was moved while the time did not advance."""
 
 
 FROM_ITSELF = (StepKind.SOLVED, StepKind.UNKNOWN)
@@ -215,17 +216,17 @@ class ArrivedStep:
     """Physics step that was done elsewhere, such as in a user's loop; the engine's data are those after it."""
 
     state: Row | None = None
-    """State from which the step started, as `Past.save` writes it, (state_size,); None if the step before has left it.
-    For START, SOLVED, UNKNOWN and MOVED the state itself."""
+    """State from which the step started, as `Past.save` writes it, (state_size,); None if the step before ended in it.
+    For START, SOLVED, UNKNOWN and MOVED the state that arrived."""
     kind: StepKind = StepKind.EXACT
     difference: float = 0.0
-    """Estimated error of each contact force of a CLOSE step, as a part of the largest one of the step."""
+    """Estimated error of each contact force of a CLOSE step, relative to the largest contact force of the step."""
     trouble: str = ""
     """For a START, the reason why the steps before it became unstable; empty if it was a reset."""
 
 
 class Verdict(StrEnum):
-    """Outcome of a contact sensor in another engine."""
+    """Treatment of a contact sensor by another engine."""
 
     TAKE = "take"
     IGNORE = "ignore"
@@ -240,7 +241,7 @@ class Portability:
 
     verdict: Verdict
     reason: str = ""
-    """Reason why the sensor is not read; the engine's own words if it was asked."""
+    """Reason why the sensor is not read: the engine's own message, if the engine was asked."""
     notes: tuple[str, ...] = ()
     """Differences from MuJoCo in reading a sensor that the engine accepts."""
     verified: bool = False
@@ -251,11 +252,11 @@ class Substeps(Protocol):
     """Search for instants inside steps, which are repeated in parts on separate data."""
 
     def reset(self) -> None:
-        """Forget the states: the next one does not continue them."""
+        """Forget the saved states: no step leads from them to the next one."""
         ...
 
     def save(self, data: MjData) -> None:
-        """Keep a state to which a step has led, or from which the first one starts."""
+        """Keep a state: the end of a step, or the start of the first step."""
         ...
 
     def locate(self, pair_id: int, start: float, end: float, level: float) -> Crossing | None:

@@ -1,4 +1,4 @@
-"""Describes contact sensors as an engine reads them now, one by one and all together."""
+"""Contact sensors as an engine reads them now: one sensor, and the list of all."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -16,28 +16,28 @@ Row = NDArray[np.float64]
 
 
 class ContactSensor(NamedTuple):
-    """Contact sensor as it is read now. A tuple, because there may be a hundred thousand."""
+    """Contact sensor as it is read now. It is a tuple, because there may be a hundred thousand of them."""
 
     name: str
     label: str
     """Description of the objects that the sensor matches, such as `geom bar × geom freebox`."""
     layout: ContactLayout
-    """Layout of its array, with the reduce mode in force."""
+    """Layout of the sensor's array in its present reduce mode."""
     declared: ContactLayout
     """Layout that the scene declares."""
     reconstructed: bool = False
-    """True if its complete contacts are computed from the engine's contact list, not read from a companion sensor."""
+    """True if all fields of its contacts are computed from the engine's contact list, not read from a companion
+    sensor."""
     solved_again: bool = False
     """True if the contacts are not those of the engine that took the step: MuJoCo has solved them again."""
     placed_again: bool = False
-    """True if the forces are those of the engine that took the step, and the positions MuJoCo's, which has solved them
-    again."""
+    """True if the forces are those of the engine that took the step, but MuJoCo has computed the positions again."""
     virtual: bool = False
-    """True if the viewer made it, and the scene does not have it."""
+    """True if the viewer made the sensor, and the scene does not declare it."""
 
     sources: tuple[str, ...] = ()
-    """Sensor of the scene that each value of the array comes from, where several that report one field each are
-    joined; else empty."""
+    """Name of the scene's sensor that each value of the array comes from, where sensors with one field each are joined;
+    else empty."""
 
     @property
     def declared_name(self) -> str:
@@ -104,7 +104,7 @@ class SensorList(Sequence[ContactSensor]):
         return np.array([sensor.reduce is Reduce.NETFORCE for sensor in self._sensors], bool)
 
     def changed(self, sensors: Iterable[ContactSensor]) -> "SensorList":
-        """Return this list with some sensors replaced by those of the same name."""
+        """Return a copy of the list in which the given sensors replace those of the same names."""
         new = {sensor.name: sensor for sensor in sensors}
         return SensorList([new.get(sensor.name, sensor) for sensor in self._sensors])
 

@@ -50,7 +50,7 @@ class Engine(Protocol):
     controller: Controller | None
     """Controller that sets the inputs of every step before it is taken."""
     log: StateLog | None
-    """Saved run or log whose steps are re-simulated here instead of the engine's own."""
+    """Saved run or log whose steps are re-simulated here; the engine then takes no steps of its own."""
     can_resimulate: bool
     """True if `resimulate` is possible."""
     can_watch_all: bool
@@ -66,8 +66,8 @@ class Engine(Protocol):
         ...
 
     def contact_data(self, env: int = 0) -> MjData:
-        """Return an mjData with the contacts and forces that the arrays of an environment report, those of the state
-        from which the last step started: `pose(env)`, or one beside it where a step leaves others behind."""
+        """Return an mjData with the contacts and forces in the arrays of an environment, which are those of the state
+        from which the last step started: `pose(env)`, or a separate mjData where a step leaves other contacts there."""
         ...
 
     @property
@@ -77,7 +77,7 @@ class Engine(Protocol):
 
     @property
     def unread(self) -> Mapping[str, str]:
-        """Contact sensors of the scene that this engine does not read, by name, and why."""
+        """Reasons why the engine does not read some contact sensors of the scene, by the sensors' names."""
         ...
 
     @property
@@ -115,7 +115,8 @@ class Engine(Protocol):
         ...
 
     def driver(self) -> Callable[[], object] | None:
-        """Return a function that calls the controller for the next step of every environment; None without one."""
+        """Return a function that calls the controller for the next step of every environment; None without a
+        controller."""
         ...
 
     def stepper(self, drive: Callable[[], object] | None) -> Callable[[], object]:
@@ -143,7 +144,8 @@ class Engine(Protocol):
         ...
 
     def warning(self) -> str | None:
-        """Return, once, a warning for the user about trouble since the last reset after which the engine went on."""
+        """Return a warning for the user about trouble since the last reset that did not stop the engine; each warning
+        once."""
         ...
 
     def pose(self, env: int = 0) -> MjData:
@@ -152,9 +154,7 @@ class Engine(Protocol):
 
     def adopt_pose(self, env: int = 0) -> None:
         """Use the positions that were written into `pose(env)`, for the picture and for contacts that are found without
-        a step.
-        Forces are 0, not known, until the next step.
-        """
+        a step. Forces are not known, and 0, until the next step."""
         ...
 
     def copy(self) -> "Engine":
@@ -180,17 +180,17 @@ class Engine(Protocol):
         ...
 
     def source(self, sensor: ContactSensor) -> tuple[slice, ContactLayout]:
-        """Return the columns of a sensor in the rows, and the layout there, with the sensor read as given. The
-        layout that the scene declares, where the engine cannot write the array otherwise."""
+        """Return the columns of a sensor's values in the rows, and their layout, in the reduce mode of `sensor`. It is
+        the layout that the scene declares, where the engine cannot write the array in another one."""
         ...
 
     def array_in(self, row: Row, sensor: ContactSensor) -> Array:
-        """Return the `array` of a sensor, read as given, in the step of a row; as declared where `source` is."""
+        """Return the `array` of a sensor after the step of a row, in the layout that `source` returns."""
         ...
 
     def grouped_contacts(self) -> Iterator[tuple[tuple[str, ...], ContactBatch]]:
-        """Yield the contacts of all sensors, those of one layout in one batch: their names, and (..., sensors,
-        slots). They equal `contacts`, in a fraction of the time."""
+        """Yield names and contacts of all sensors, one batch for each layout, (..., sensors, slots). They equal
+        `contacts`, in a fraction of the time."""
         ...
 
     def get_sensor_value(self, name: str, data: MjData | None = None) -> NDArray[np.float32]:
@@ -223,8 +223,8 @@ class Engine(Protocol):
         ...
 
     def covered_geoms(self, name: str) -> tuple[NDArray[np.bool_], NDArray[np.bool_]] | None:
-        """Return which geoms the two sides of a sensor cover, (ngeom + 1,) each; None where geoms alone do not decide
-        which contacts a sensor matches, or are not known."""
+        """Return masks of the geoms that the two sides of a sensor cover, (ngeom + 1,) each. None where the geoms are
+        not known, or do not alone decide which contacts the sensor matches."""
         ...
 
     def set_reduce(self, name: str, mode: str) -> None:

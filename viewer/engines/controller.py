@@ -22,7 +22,7 @@ _MASSES = ("body_mass", "body_inertia", "body_ipos", "body_iquat", "dof_armature
 
 
 def no_control(model: MjModel, data: MjData) -> None:
-    """Set no controls: only the seed changes something, at the start."""
+    """Set no controls: the seed then acts only when the scene starts."""
 
 
 @dataclass
@@ -36,15 +36,15 @@ class Controller:
     vary: Callable[[MjModel, np.random.Generator], object] | None = None
     """Function that is called once, before a model is first stepped."""
     seed: int = 0
-    """Seed of the generator that both functions draw from, and of `randomisation`."""
+    """Seed of the random numbers of `reset`, `vary` and `randomisation`."""
     randomisation: Randomisation = NOT_RANDOM
     """Changes of a model before `vary`, and of a state before `reset`."""
     seconds: float = 0.0
     """Wall time of `control` in the calls that were timed so far [s]."""
     calls: int = 0
-    """Number of timed calls: with one environment the first in each run of steps, with several all calls."""
+    """Number of timed calls. With one environment the first in each run of steps is timed, with several all calls."""
     file: object = field(default=None, repr=False)
-    """The `ControllerFile` that it was read from; None for functions of a user's own program."""
+    """`ControllerFile` that the functions were read from; None for functions of a user's own program."""
     _resets: int = field(default=0, repr=False)
 
     @property
@@ -125,7 +125,7 @@ class Controller:
                 setattr(model.stat, name, value)
 
     def start_like(self, other: "Controller", model: MjModel, datas: Sequence[MjData]) -> None:
-        """Start as another one has started last."""
+        """Set the initial states with the random numbers of another controller's last start."""
         self._resets = max(other._resets - 1, 0)
         if self.changes_start:
             self.start(model, datas)

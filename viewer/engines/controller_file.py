@@ -1,4 +1,4 @@
-"""Turns a Python file into a controller, and reads it again when it was saved."""
+"""Reads a controller from a Python file, and reads it again when the file was saved."""
 
 import ast
 import inspect
@@ -37,7 +37,7 @@ class ControllerFile:
         self.seed = seed
         self.randomisation = randomisation or Randomisation()
         self.module = ModuleType("controller")
-        """Module of the last reading."""
+        """Module as it was read last."""
         self.descriptions: dict[str, str] = {}
         """Descriptions of the file's constants, each from the string below it, by name."""
 
@@ -51,11 +51,11 @@ class ControllerFile:
         return Controller(control, functions["reset"], functions["vary"], self.seed, self.randomisation, file=self)
 
     def unload(self) -> None:
-        """Free the loaded module, for programs that read files without end."""
+        """Free the loaded module, for programs that read a great number of files."""
         sys.modules.pop(self.module.__name__, None)
 
     def copy(self) -> "ControllerFile":
-        """Return the same file for another engine, with a state of its own."""
+        """Return a controller of the same file for another engine, with a module of its own."""
         return ControllerFile(f"{self.path}:{self.name}", self.params, self.seed, self.randomisation)
 
     @property

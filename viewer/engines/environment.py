@@ -24,11 +24,8 @@ _POSE = ("qpos", "mocap_pos", "mocap_quat")
 
 
 class Environment:
-    """Reads one environment.
-
-    Whatever moves or changes the scene does so in all environments of the engine. While a past step is shown,
-    `data`, `time`, arrays and contacts are those of that step.
-    """
+    """One environment of an engine, and its past steps. Methods that move or change the scene do so in all
+    environments. While a past step is shown, `data`, `time`, arrays and contacts are those of that step."""
 
     num_envs = 1
     diagnostics: Diagnostics | None = None
@@ -55,7 +52,7 @@ class Environment:
 
     @property
     def live_data(self) -> MjData:
-        """`data` of the newest step, whichever is shown."""
+        """`data` of the newest step, even while a past step is shown."""
         return self.engine.pose(self.index)
 
     def contact_data(self, env: int = 0) -> MjData:
@@ -105,7 +102,7 @@ class Environment:
         return self._shown.contacts(name) if self._shown is not None else self.live_contacts(name)
 
     def live_contacts(self, name: str) -> ContactBatch:
-        """Return the `contacts` of the newest step, whichever is shown."""
+        """Return the `contacts` of the newest step, even while a past step is shown."""
         batch = self.engine.contacts(name)
         return batch.at(self.index) if self.engine.num_envs > 1 else batch
 
@@ -163,7 +160,7 @@ class PicturePast:
 
     @cached_property
     def picture(self) -> MjData:
-        """MjData that shows the environment."""
+        """The mjData that draws the environment."""
         return mujoco.MjData(self._environment.model)
 
     def read(self) -> memoryview:
@@ -193,7 +190,8 @@ class PicturePast:
         draw_pose(model, picture)
 
     def contacts(self, name: str) -> ContactBatch:
-        """Return the contacts of a sensor after the step that is shown; none for a sensor that is not in the rows."""
+        """Return the contacts of a sensor after the step that is shown; no contacts for a sensor that is not in the
+        rows."""
         assert self.kept is not None
         if name in self.names:
             columns, layout = self.source(self.kept.sensors[name])

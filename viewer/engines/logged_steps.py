@@ -1,4 +1,4 @@
-"""Steps of a saved run or a log: their re-simulation, and what is known of each, as a band and in words."""
+"""Steps of a saved run or a log: their re-simulation, and the exactness of each, as a band and as text."""
 
 from array import array
 from collections.abc import Sequence
@@ -13,16 +13,16 @@ from .abilities import ArrivedStep, StepKind
 
 _CODES = {StepKind.START: 0, StepKind.EXACT: 0, StepKind.CLOSE: 1, StepKind.UNKNOWN: 2}
 _DOUBTFUL = 0.01
-"""Difference above which forces are marked as doubtful."""
+"""Difference above which forces are marked as doubtful; see `ArrivedStep.difference`."""
 EXACT, CLOSE, UNKNOWN = 0, 1, 2
-"""Values of a band: the larger, the less is known."""
+"""Values of a band: a larger value means that less is known."""
 
 
 class StepExactness:
-    """Exactness of each re-simulated step so far, by number, from the first state, number 0, on."""
+    """Exactness of each re-simulated step so far, by the step's number; the first state has number 0."""
 
     def __init__(self, missing: tuple[str, ...] = ()) -> None:
-        """`missing`: what the log does not have, by its name in mjData."""
+        """`missing`: names in mjData of the arrays that the log does not have."""
         self._missing = missing
         self._codes = bytearray()
         self._differences = array("f")
@@ -36,7 +36,7 @@ class StepExactness:
         return len(self._codes)
 
     def add(self, kind: StepKind, difference: float = 0.0) -> None:
-        """Note the next step."""
+        """Add the exactness of the next step."""
         code = _CODES[kind]
         if code and self.first is None:
             self.first = len(self._codes)
@@ -54,7 +54,7 @@ class StepExactness:
 
     @property
     def exact(self) -> int:
-        """Number of steps that are exact; the first state is none."""
+        """Number of exact steps; the first state does not count."""
         return self._counts[EXACT] - bool(self._codes)
 
     @property
@@ -66,7 +66,7 @@ class StepExactness:
         return self._counts[UNKNOWN]
 
     def is_exact(self, step: int) -> bool:
-        """Return True if a step is exact, or is the first state with everything that its forces depend on."""
+        """Return True if a step is exact; of the first state, if everything that its forces depend on is known."""
         return self._codes[step] == EXACT and (step > 0 or not self._missing)
 
     def is_doubtful(self, step: int) -> bool:
@@ -84,7 +84,7 @@ class StepExactness:
         return np.maximum.reduceat(codes, _column_starts(len(codes), columns)) if len(codes) else codes
 
     def differences(self, start: int, stop: int, columns: int) -> NDArray[np.float32]:
-        """Return the largest difference of the close steps in the same columns, (n,)."""
+        """Return the largest difference of the close steps in the columns of `band`, (n,)."""
         values = np.array(self._differences[start:stop], np.float32)
         return np.maximum.reduceat(values, _column_starts(len(values), columns)) if len(values) else values
 
@@ -125,20 +125,20 @@ class StepExactness:
 
 
 class LoggedSteps(Protocol):
-    """Steps of a saved run or a log, which the engine re-simulates one after another instead of its own."""
+    """Steps of a saved run or a log, which the engine re-simulates one after another instead of taking its own."""
 
     path: Path
-    """The file."""
+    """Path of the file."""
     start: float
-    """Simulated time of its first state [s]."""
+    """Simulated time of the first state [s]."""
     duration: float
-    """Simulated time from its first state to its last [s]."""
+    """Simulated time from the first state to the last [s]."""
     is_run: bool
     """True for a saved run, False for a log."""
     notes: tuple[str, ...]
     """Notes for the user about the file."""
     channels: Sequence[Samples]
-    """Values of channels that the file has."""
+    """Values of the channels in the file."""
     watches_all: bool
     """True if all contacts were watched when the run was saved."""
     exactness: StepExactness
@@ -150,7 +150,8 @@ class LoggedSteps(Protocol):
         ...
 
     def next_step(self) -> ArrivedStep | None:
-        """Take the next step: the engine's data are then those after it. None if there is none."""
+        """Re-simulate and return the next step; the engine's data are then at its end. None if there are no more
+        steps."""
         ...
 
     def summary(self) -> str:
@@ -158,11 +159,11 @@ class LoggedSteps(Protocol):
         ...
 
     def boundary(self, step: int) -> int:
-        """Return the last step up to this one, counted from the first state, after which steps can be re-simulated."""
+        """Return the last step up to `step`, counted from the first state, after which steps can be re-simulated."""
         ...
 
     def go_back(self, step: int) -> None:
-        """Continue after a step at which the engine's data are."""
+        """Continue after a step; the caller has set the engine's data to its end."""
         ...
 
 

@@ -25,14 +25,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class EngineEntry:
-    """An engine, or a choice of two, for people."""
+    """Engine, or choice of two engines, as the user selects it."""
 
     label: str
     hint: str
     package: str = ""
     """Name of the engine's package, whose version a user may ask for."""
     beside: str | None = None
-    """Second engine, whose contacts are shown faintly beside those of the first; None for none."""
+    """Second engine, whose contacts are drawn faintly beside those of the first; None for none."""
 
 
 ENGINES: Mapping[str, EngineEntry] = {

@@ -17,11 +17,11 @@ from .contact_sensor import ContactDetails, ContactSensor, SensorList
 from .contract import Engine
 
 _MOST_STEPS = 2048
-"""Steps that a block has at most ..."""
+"""Most steps in a block."""
 _MOST_BYTES = 2**22
-"""... and memory that their rows may take."""
+"""Most memory that the rows of a block may take [bytes]."""
 _FIELD_VALUES = 23
-"""Values per contact with all fields, and of its decoded form."""
+"""Number of values per contact: all fields, and those of the decoded form."""
 _FEW_SENSORS = 100
 """Number of sensors up to which computing all forces is faster than looking for those that are touched."""
 
@@ -33,8 +33,8 @@ Source = tuple[slice, ContactLayout]
 class Step:
     """Physics step that was just done, as observers get it.
 
-    What is read of it is read when the first observer asks, and once. The next step ends that: what nobody has asked
-    for by then raises LookupError; what was read stays as it is.
+    Each value is read once, when the first observer asks for it. After the next step, values that were read stay as
+    they are; asking for others raises LookupError.
     """
 
     __slots__ = ("_known", "_row", "engine", "number", "time")
@@ -107,19 +107,20 @@ class LayoutGroup(NamedTuple):
     """Sensors with one layout, decoded together."""
 
     members: NDArray[np.intp]
-    """Places of the sensors, (sensors,)."""
+    """Indices of the sensors among those that were grouped, (sensors,)."""
     layout: ContactLayout
     columns: slice | NDArray[np.intp]
     """Columns of the arrays in a row."""
 
     def decode(self, rows: Array) -> ContactBatch:
-        """Return their contacts, (..., sensors, slots), in rows of numpy, (..., width)."""
+        """Return the contacts of the sensors, (..., sensors, slots), from an array of rows, (..., width)."""
         shape = (*rows.shape[:-1], len(self.members), self.layout.size)
         return self.layout.decode(rows[..., self.columns].reshape(shape))
 
 
 def group_by_layout(sources: Iterable[Source], places: Sequence[int] | None = None) -> list[LayoutGroup]:
-    """Group sensors by their layouts. `places`: indices of the sensors; by default the order of their sources."""
+    """Group sensors by their layouts. `places`: indices of the sensors; by default 0, 1, 2 ... in the order of
+    `sources`."""
     starts, positions = [], dict[ContactLayout, list[int]]()
     for position, (columns, layout) in enumerate(sources):
         starts.append(columns.start)
@@ -136,7 +137,7 @@ def group_by_layout(sources: Iterable[Source], places: Sequence[int] | None = No
 
 
 class SensorPlan:
-    """Plan for reading sensors: those in rows together, one layout at a time, the others alone."""
+    """Plan for reading sensors: those in rows are read together, one layout at a time, all others one by one."""
 
     def __init__(
         self,
@@ -145,18 +146,18 @@ class SensorPlan:
         names: Sequence[str] | None = None,
         from_rows: bool = True,
     ) -> None:
-        """`source` of a sensor in rows. `names`: of the sensors; all that are listed without. `from_rows`: False to
-        read each sensor alone."""
+        """`source`: returns columns and layout of a sensor in rows. `names`: names of the sensors to read; None for
+        all. `from_rows`: False to read each sensor alone."""
         self.listed = listed
-        """The sensors that this was made for: another list is made whenever one is read in another way."""
+        """Sensors that the plan was made for; the engine makes another list when a sensor is read in another way."""
         self.names = tuple(listed.names if names is None else names)
         self.sensors: list[ContactSensor] = [listed[name] for name in self.names]
         together = [i for i, sensor in enumerate(self.sensors) if from_rows and not sensor.reconstructed]
         self.groups = group_by_layout((source(self.sensors[i]) for i in together), together)
-        """Members are places in `names`."""
+        """Groups of the sensors in rows; their members are indices in `names`."""
         in_rows = set(together)
         self.alone = [i for i in range(len(self.sensors)) if i not in in_rows]
-        """Places in `names` of the sensors that are not in rows."""
+        """Indices in `names` of the sensors that are not in rows."""
 
     @cached_property
     def group_names(self) -> list[tuple[str, ...]]:
@@ -165,10 +166,10 @@ class SensorPlan:
 
 
 class GroupedContacts(NamedTuple):
-    """Contacts of sensors that are laid out alike, in some steps."""
+    """Contacts of sensors with the same layout, in some steps."""
 
     places: NDArray[np.intp]
-    """Places of the sensors in the names of the block, (sensors,)."""
+    """Indices of the sensors in the names of the block, (sensors,)."""
     reduce: Reduce
     batch: ContactBatch
     """Arrays of shape (steps, sensors, slots, ...)."""
@@ -185,9 +186,9 @@ class StepBlock:
     times: NDArray[np.float64]
     """Simulated time after each step [s], (steps,)."""
     lists: list[Any]
-    """Results of `StepBuffer.read_list` in each step; empty without it."""
+    """Results of `StepBuffer.read_list` in each step; empty if that is None."""
     read_alone: dict[int, list[Any]]
-    """Results of `StepBuffer.read_alone` in each step, or forces [N], by the places of sensors not in rows."""
+    """Results of `StepBuffer.read_alone` in each step, or forces [N], by the indices of sensors not in rows."""
     _rows: list[bytes]
     _groups: list[LayoutGroup]
     _batches: dict[int, list[ContactBatch]]
@@ -237,10 +238,10 @@ class StepBuffer:
         from_rows: bool = True,
         only_forces: bool = False,
     ) -> None:
-        """`names`: of the sensors to read; all without. `read_list` copies what is needed of the contact list of every
-        step, `read_alone` what is needed of a sensor that is not in rows, beside its contacts. `from_rows`: False to
-        read every sensor in every step. `only_forces`: True to read of sensors that are not in rows how hard they are
-        pressed, and not their contacts, which takes longer."""
+        """`names`: names of the sensors to read; None for all. `read_list` copies the needed part of the contact list
+        of every step, `read_alone` the needed data, beside its contacts, of a sensor that is not in rows. `from_rows`:
+        False to read every sensor in every step. `only_forces`: True to read only the forces on sensors that are not in
+        rows, because reading their contacts takes longer."""
         self._engine, self._names = engine, None if names is None else tuple(names)
         self._read_list, self._read_alone, self._most_steps = read_list, read_alone, most_steps or _MOST_STEPS
         # Engines without a contact list make a row by reading every sensor.
@@ -262,8 +263,8 @@ class StepBuffer:
         return len(self._times)
 
     def add(self, step: Step | None = None) -> StepBlock | None:
-        """Add a step, by default the one that the engine is at. Return a block that it completes, or that ends before
-        it."""
+        """Add a step, by default the one that the engine is at. Return the block that it completes, or that ends before
+        it; else None."""
         done, step = None, step or Step(self._engine)
         if self._engine.sensors is not self._plan.listed:
             # A sensor is read in another way from this step on.
@@ -291,7 +292,8 @@ class StepBuffer:
         return block
 
     def _add_alone(self, step: Step) -> StepBlock | None:
-        """Read the sensors that are not in rows. Return the steps before, if they cannot be in one block with these."""
+        """Read the sensors that are not in rows. Return a block of the steps before, if this one cannot be in the same
+        block."""
         names, done = self._plan.names, None
         if self._only_forces:
             for i in self._plan.alone:
@@ -323,5 +325,5 @@ class StepBuffer:
 
 
 def _stacked(batches: Sequence[ContactBatch]) -> ContactBatch:
-    """Return batches of single steps, (slots,), as one of (steps, 1, slots)."""
+    """Return batches of single steps, (slots,) each, as one batch, (steps, 1, slots)."""
     return batches[0].mapped(lambda name, array: np.stack([getattr(batch, name) for batch in batches])[:, np.newaxis])

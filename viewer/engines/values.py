@@ -69,11 +69,11 @@ def stack_contacts(engine: Engine) -> Iterator[tuple[tuple[str, ...], ContactBat
 
 
 def emptied(batch: ContactBatch) -> ContactBatch:
-    """Return a batch with as many slots, all empty."""
+    """Return a batch with the same number of slots, all empty."""
     return batch.mapped(lambda _, array: np.zeros_like(array))
 
 
 def unknown_details(batch: ContactBatch) -> ContactDetails:
-    """Return details of contacts of which only the array is known."""
+    """Return details of contacts of which nothing but the array is known."""
     slots = batch.filled.shape[-1]
     return ContactDetails((("", ""),) * slots, np.full((slots, 5), np.nan))

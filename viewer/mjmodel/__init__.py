@@ -1,1 +1,1 @@
-"""Facts read off an mjModel and its mjData: names, sensors, contacts, pairs, friction."""
+"""Data that are read from an mjModel and its mjData: names, sensors, contacts, pairs, friction."""

@@ -1,4 +1,4 @@
-"""Turns a model into the controls for its user: actuators and joints, with names, units, ranges and limbs."""
+"""Describes a model's actuators and joints for the user: names, units, ranges and limbs."""
 
 import math
 from dataclasses import dataclass
@@ -39,21 +39,22 @@ class Actuator:
     """Body at which the limb of the actuator begins; empty if it moves no joint."""
     servo: Servo
     unit: str
-    """Unit of the control; empty where it has none of its own."""
+    """Unit of the control; empty if the control has no unit."""
     force_unit: str
     low: float
     high: float
-    """Range of its control: as declared, or what is sensible."""
+    """Range of the control, from `low` to `high`: as declared, or a sensible one."""
     joint: int | None
     """Index of the hinge or slide joint that the actuator moves; None for none."""
     ratio: float
-    """Force on the joint by control, without a servo's own part: gain times gear."""
+    """Force on the joint per unit of control, without the feedback of a servo: gain times gear."""
     gear: float
     balance: tuple[float, float]
-    """Control of a position servo without force: the first number, plus the second times the length that it moves."""
+    """Control at which a position servo has no force: the first number, plus the second times the length that it
+    moves."""
     force_low: float
     force_high: float
-    """Range of its force; infinite where that is not limited."""
+    """Range of the force, from `force_low` to `force_high`; infinite where the force is not limited."""
 
     @property
     def middle(self) -> float:
@@ -162,8 +163,8 @@ def _moved_body(model: MjModel, kind: int, target: int) -> int | None:
 
 
 def _moved_kind(model: MjModel, kind: int, target: int) -> int:
-    """Return the joint whose units an actuator has that moves no joint directly: a tendon counts as what it is a sum
-    of, or as a"""
+    """Return the type of joint whose units an actuator has that moves no joint directly; -1 for none. A tendon has the
+    type of the joints that it is a sum of, or of a slide if it is a length in space."""
     if kind != _TENDON:
         return -1
     kinds = {int(model.jnt_type[joint]) for joint in _tendon_joints(model, target)} or {_SLIDE}

@@ -1,4 +1,4 @@
-"""Forces and accelerations that a balance of forces on bodies is made of."""
+"""Terms in a balance of forces on bodies: gravity, accelerations and contact forces."""
 
 import mujoco
 import numpy as np
@@ -53,7 +53,7 @@ def linear_accelerations(model: mujoco.MjModel, data: mujoco.MjData, joints: Vec
         joints: Accelerations of the degrees of freedom, as `qacc` has them, (k, nv).
 
     Returns:
-        Without what velocities cause [m/s²], world, (k, nbody, 3).
+        Accelerations without the part that velocities cause [m/s²], world, (k, nbody, 3).
     """
     spatial = np.zeros((model.nbody, len(joints), 6))
     for body in range(1, model.nbody):

@@ -1,4 +1,4 @@
-"""Turns a state into the forces on a body: the sum of its contacts, and what it passes on to its parent."""
+"""Computes the forces on a body: the sum of its contact forces, and the force that it passes to its parent."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from .sleep import sleep_in_pairs, sleeping_bodies
 from .types import MjData, MjModel
 
 _ONE_STEP = 1.5
-"""Steps up to which a state counts as the next one: engines add up rounded times."""
+"""Time difference up to which a state counts as the next one [time steps]: engines add up rounded times."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,7 +57,7 @@ class MujocoForces:
     from_mujoco = True
 
     def __init__(self, model: MjModel, data: MjData, contact_data: Callable[[], MjData] | None = None) -> None:
-        """`contact_data`: gives an mjData with the contacts of the last step, if a step leaves others in `data`."""
+        """`contact_data`: returns an mjData with the contacts of the last step, if a step leaves others in `data`."""
         self._model, self._data = model, data
         self._contact_data = contact_data or (lambda: data)
         # The -1 that stands for a flex in a contact picks the last value.
@@ -66,10 +66,8 @@ class MujocoForces:
         self._qvel_now = np.zeros(model.nv)
         self._contacts: tuple[NDArray[Any], ...]
         self._contacts = (np.zeros((0, 2), np.intp), np.zeros((0, 3)), np.zeros((0, 3)), np.zeros(0, bool))
-        """Contacts as their bodies, the force on the second one [N], position [m], and True if they touch; world frame.
-
-        For sleeping bodies the values before they fell asleep, which MuJoCo's own sensors keep too.
-        """
+        """For each contact its bodies, the force on the second one [N], the position [m], and True if it touches; world
+        frame. For sleeping bodies the values before they fell asleep, which MuJoCo's own sensors keep too."""
         self.read()
 
     def refusal(self, body: int, mount: bool) -> str | None:

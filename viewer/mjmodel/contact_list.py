@@ -14,7 +14,7 @@ from .types import MjData, MjModel
 _PYRAMIDAL = int(mujoco.mjtCone.mjCONE_PYRAMIDAL)
 _NONE = frozenset[int]()
 _MOST_LISTS = 1024
-"""Lists that are kept as they were looked up: contacts come and go between a few."""
+"""Most lookups of contact lists that are kept: a scene usually alternates between a few lists."""
 
 Values = NDArray[np.float64]
 
@@ -50,7 +50,7 @@ class ContactList:
         """Tracked pairs in the list."""
 
     def read(self, data: MjData) -> frozenset[int]:
-        """Read a state's contact list; the tracked pairs that have entered or left it."""
+        """Read a state's contact list; return the tracked pairs that have entered or left it."""
         geoms = data.contact.geom.tobytes()
         self.changed = geoms != self._geoms
         if not self.changed:
@@ -93,7 +93,8 @@ class ContactList:
         return np.minimum.reduceat(data.contact.dist, self._starts) if len(self._starts) else np.zeros(0)
 
     def forces(self, data: MjData) -> Values:
-        """Sum of the normal forces at the contacts of each of `pairs` [N], (k,); below 0 where adhesion pulls."""
+        """Return the sum of the normal forces at the contacts of each of `pairs` [N], (k,); below 0 where adhesion
+        pulls."""
         if not len(self._starts):
             return np.zeros(0)
         rows, address = data.efc_force, data.contact.efc_address

@@ -14,11 +14,11 @@ from .pair_motion import pair_key
 from .types import MjData, MjModel
 
 WANTED = 1e-5
-"""Speed that a cure is computed for [m/s]: a millimetre in 100 s."""
+"""Creep speed that a fix is computed to reach [m/s]: a millimetre in 100 s."""
 _SURE = 0.2
-"""Largest relative difference between the speed that the formula gives and the measured one at which it is believed."""
+"""Largest relative difference between the predicted and the measured speed at which the formula counts as valid."""
 _EVEN = 1.15
-"""Ratio of dampers from which on a body turns in its grip while it creeps."""
+"""Value of `CreepFormula.uneven` from which on a held body turns while it creeps."""
 _LEAST = float(mujoco.mjMINIMP)
 _PYRAMIDAL, _ELLIPTIC = int(mujoco.mjtCone.mjCONE_PYRAMIDAL), int(mujoco.mjtCone.mjCONE_ELLIPTIC)
 
@@ -28,20 +28,21 @@ class CreepFormula:
     """Creep speed of the contacts of a pair at an instant: the mean, weighted by load."""
 
     predicted: float
-    """Speed by the solver's numbers [m/s]: f_t R / B, of what friction holds in a steady state."""
+    """Speed from the solver's numbers [m/s]: f_t R / B of the contacts that friction holds in a steady state."""
     measured: float
     """Tangential speed of the bodies [m/s]."""
     use: float
     """Friction use."""
     elliptic: float
-    """Speed of the body that is held, with elliptic cones and `impratio` 1, by its contacts' loads at rest [m/s]."""
+    """Predicted speed of the body that is held, with elliptic cones and `impratio` 1, from its contacts' loads at rest
+    [m/s]."""
     uneven: float
     """Ratio of the hardest to the softest damping of the creep, over the geom pairs that hold the body; 1 if each has a
     single point, about which it can turn freely."""
     body: float
     """Measured speed of the body that is held, the mean over its contacts [m/s]."""
     present: float
-    """`impratio` with which elliptic cones damp as the pair's do now."""
+    """`impratio` with which elliptic cones have the same damping as the present cones of the pair."""
 
     @property
     def is_even(self) -> bool:
@@ -104,7 +105,7 @@ def creep_formula(model: MjModel, data: MjData, key: int) -> CreepFormula | None
 
 
 def _held_body(model: MjModel, geoms: NDArray[np.int32], contact: int) -> int:
-    """Return the body that is held at a contact: of its two that which touches more others."""
+    """Return the body that is held at a contact: the one of its two bodies that touches more others."""
     bodies = model.body_weldid[model.geom_bodyid[geoms]]
     counts = {each: len(np.unique(bodies[(bodies == each).any(axis=1)])) for each in bodies[contact].tolist()}
     return max(counts, key=lambda body: (body != 0, counts[body]))
@@ -114,7 +115,7 @@ def _elliptic_speed(
     model: MjModel, data: MjData, pair: NDArray[np.intp], contacts: NDArray[np.intp]
 ) -> tuple[float, float, float]:
     """Return `elliptic`, `uneven` and `body` of a `CreepFormula`: each contact of the body that is held at a pair is a
-    damper along its tangents, and along the normals nothing moves."""
+    damper along its tangents, and nothing moves along the normals."""
     listed = data.contact
     held = _held_body(model, listed.geom, int(pair[0]))
     bodies = model.body_weldid[model.geom_bodyid[listed.geom[contacts]]]
@@ -177,8 +178,8 @@ def solved_state(data: MjData) -> MjData:
 def _settled_softness(load: float, weight: float, stiffness: float, solimp: NDArray[np.float64]) -> float:
     """Return (1 - d) / d of an elliptic contact that bears a load [N] at rest: K d r = weight f (1 - d) / d.
 
-    The impedance d at a depth is that which MuJoCo computes of `solimp`. `weight` of the normal's constraint [1/kg];
-    `stiffness`, K of `efc_KBIP` [1/s^2].
+    The impedance d at the depth r is computed from `solimp` as in MuJoCo. `weight`: that of the normal's constraint
+    [1/kg]; `stiffness`: K of `efc_KBIP` [1/s^2].
     """
     least, most, width, midpoint, power = solimp.tolist()
     least, most, midpoint = (min(max(value, _LEAST), 1 - _LEAST) for value in (least, most, midpoint))
@@ -204,5 +205,5 @@ def harden_friction(model: MjModel, impratio: float) -> None:
 
 
 def needed_impratio(formula: CreepFormula, wanted: float = WANTED) -> float:
-    """Return the `impratio` with which, and elliptic cones, a pair creeps with a wanted speed [m/s]."""
+    """Return the `impratio` with which a pair with elliptic cones creeps at a wanted speed [m/s]."""
     return formula.elliptic / wanted

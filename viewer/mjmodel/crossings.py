@@ -1,4 +1,4 @@
-"""Turns samples of a distance around a step into the instant at which the distance passes a level."""
+"""Computes the instant at which a distance passes a level, from samples of the distance around a step."""
 
 import math
 from collections.abc import Callable
@@ -20,13 +20,13 @@ class Sample(NamedTuple):
 
 
 class Trace(NamedTuple):
-    """A pair in the last three steps."""
+    """Samples of a pair after each of the last three steps."""
 
     after: Sample
-    """The latest one."""
+    """Latest sample."""
     before: Sample
     earlier: Callable[[], Sample]
-    """Computes the third, which is seldom needed."""
+    """Function that computes the oldest sample, which is seldom needed."""
 
 
 class Crossing(NamedTuple):
@@ -43,18 +43,17 @@ class Crossing(NamedTuple):
 def interpolate(trace: Trace, level: float) -> Crossing:
     """Return the instant at which the distance passes `level` in the last step of a trace.
 
-    Assumes that the acceleration is constant, as integrators do within a step: the parabola through both
-    distances with the first velocity is then the motion itself. With the second velocity it would not be:
-    semi-implicit Euler moves by h v + h^2 a, not h v + h^2 a / 2. Runge-Kutta lets the contact force act in
-    the step in which a pair meets; then the step from `earlier`, if no force of a contact acted in it, is continued.
-    Geoms that turn round within the step pass the level on the way back. The velocity has the sign of the event: geoms
-    that meet approach, geoms that part move away from each other.
-    Where only the velocity at the end is known, the motion is traced back from there: that is how far Euler's
-    step went, and `before` may be long ago.
+    Assumes that the acceleration is constant, as integrators do within a step: the parabola through both distances with
+    the first velocity is then the motion itself. A parabola with the second velocity is not: semi-implicit Euler moves
+    by h v + h^2 a, not h v + h^2 a / 2. Runge-Kutta lets the contact force act in the step in which a pair meets; then
+    the step from `earlier`, if no force of a contact acted in it, is continued. Geoms that turn round within the step
+    pass the level on the way back. The velocity has the sign of the event: geoms that meet approach, geoms that part
+    move away from each other. Where only the velocity at the end is known, the motion is traced back from there:
+    Euler's step used that velocity, and `before` may be long ago.
 
-    Euler's velocity at the end of a step is the one that made the whole step, that of its middle: it lags by half a
-    step behind the rate at which the distance changes. This is corrected where geoms meet; where they part, the
-    contact force has changed the velocity in the step itself.
+    Euler's velocity at the end of a step is the mean velocity of the step: it lags by half a step behind the rate at
+    which the distance changes. This is corrected where geoms meet; where they part, the contact force has changed the
+    velocity in the step itself.
     """
     after, before, recall = trace
     step = after.time - before.time

@@ -1,4 +1,4 @@
-"""Contact sensors that a compiled MuJoCo model declares, with those joined that belong together."""
+"""Contact sensors that a compiled MuJoCo model declares; sensors that report one field each are joined."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
@@ -40,8 +40,8 @@ class Declaration(NamedTuple):
 
 
 def declared_sensors(model: MjModel, hidden: Collection[int] = ()) -> list[Declaration]:
-    """Contact sensors in the scene's order, without those whose ids are hidden, and without the one of the viewer that
-    watches all contacts."""
+    """Return the contact sensors in the scene's order, without those whose ids are hidden, and without the viewer's own
+    sensor of all contacts."""
     written = read_names(model, "sensor")
     names, label, declarations = label_sensors(written), target_labeller(model), []
     is_shown = model.sensor_type == _CONTACT
@@ -56,7 +56,7 @@ def declared_sensors(model: MjModel, hidden: Collection[int] = ()) -> list[Decla
 
 
 def delayed_sensors(model: MjModel) -> frozenset[int]:
-    """Return the sensors whose arrays can be older than the contact list."""
+    """Return the ids of the sensors whose arrays can be older than the contact list."""
     return frozenset(np.flatnonzero(model.sensor_history.any(axis=1)).tolist())
 
 
@@ -68,7 +68,7 @@ class JoinedSensor:
     layout: ContactLayout
     """Layout of all fields, slot by slot."""
     ids: tuple[int, ...]
-    """The sensors, in the scene's order."""
+    """Ids of the sensors, in the scene's order."""
     sources: tuple[str, ...]
     """Name of the sensor that each value of `layout` comes from."""
     place: tuple[slice, SpreadLayout]
@@ -76,7 +76,7 @@ class JoinedSensor:
 
 
 def join_declarations(model: MjModel, declarations: Sequence[Declaration]) -> dict[int, JoinedSensor]:
-    """Return the sensors that belong together, by the ids of all of them; empty where none do."""
+    """Return the joined sensors, each by the ids of all sensors that it joins; empty if there are none."""
     single = [each for each in declarations if len(each.layout.fields) == 1]
     if sum(each.name.endswith(f"_{each.layout.fields[0]}") for each in single) < 2:
         return {}

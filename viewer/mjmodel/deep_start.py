@@ -1,4 +1,4 @@
-"""Finds out whether a scene starts with bodies pushed deep into each other, and which keyframe does not."""
+"""Finds out whether a scene starts with bodies pushed deep into each other, and which keyframes do not."""
 
 from typing import NamedTuple
 
@@ -10,9 +10,9 @@ from .names import key_names
 from .types import MjData, MjModel
 
 _DEEP = 1e-3
-"""Depth from which a start of bodies inside each other is reported [m]."""
+"""Depth of overlapping bodies from which a start is reported [m]."""
 _PRESSED = 5.0
-"""Force that presses bodies apart, in weights of all that moves, from which a start counts as deep."""
+"""Force that presses bodies apart, relative to the weight of all that moves, from which a start counts as deep."""
 
 
 class DeepStart(NamedTuple):
@@ -23,17 +23,17 @@ class DeepStart(NamedTuple):
     force: float
     """Sum of the normal forces [N]."""
     keys: tuple[str, ...]
-    """Keyframes that do not start so."""
+    """Names of the keyframes that do not start in deep contact."""
 
     @property
     def text(self) -> str:
-        """Description of the start, as a sentence without its point."""
+        """Description of the start, as a sentence without its full stop."""
         force = f"{self.force / 1000:,.0f} kN" if self.force > 1000 else f"{self.force:.0f} N"
         return f"Starts in deep contact: {1000 * self.depth:.0f} mm, {force}"
 
 
 def find_deep_start(model: MjModel, data: MjData) -> DeepStart | None:
-    """Return the depth by which the bodies of a state overlap; None if they do not, or no more than at rest."""
+    """Return the deep contacts of a state; None if no bodies overlap, or no more than at rest."""
     found = _depth(model, data)
     if found is None:
         return None

@@ -20,11 +20,12 @@ _SWITCHES = (
     (_DISABLE.mjDSBL_CONSTRAINT, "All constraints are, and contacts with them,", "constraint"),
 )
 _DISTANCE_TESTS = 200
-"""Pairs whose distance is computed; beyond that, the nearest of those is reported."""
+"""Most pairs whose distance is computed; of more pairs, the nearest of these is reported."""
 
 
 class Diagnosis:
-    """Explains the zeros of one sensor. What can collide is found once; make a new one when the model changes."""
+    """Explains the zeros of one sensor. Pairs that can collide are found once: make a new object when the model
+    changes."""
 
     def __init__(self, model: mujoco.MjModel, sensor_id: int | None) -> None:
         """Explain a sensor; without one, a sensor that matches every contact."""
@@ -45,7 +46,7 @@ class Diagnosis:
         return self._static
 
     def explain(self, data: mujoco.MjData, batch: ContactBatch) -> str | None:
-        """Return why a sensor with the contacts `batch` has no force now; None if it has."""
+        """Return why a sensor with the contacts `batch` has no force now; None if it has a force."""
         if are_forces_hidden(data) and not batch.filled.any():
             return "The step that led here was not reached: its forces are not known."
         if batch.force is not None and batch.force.any():
@@ -68,7 +69,8 @@ class Diagnosis:
             yield f"{self._subject} can never collide: {self._obstacles()}."
 
     def _explain_contacts(self, data: mujoco.MjData, batch: ContactBatch) -> str | None:
-        """Return why existing contacts are not reported, or have no force; None if neither is so."""
+        """Return why existing contacts are not reported, or have no force; None if they are reported and have a
+        force."""
         contacts = self._matcher.match(data).contacts
         if not len(contacts):
             return self._explain_site(data)
@@ -176,7 +178,7 @@ class Diagnosis:
 
     @property
     def _labels(self) -> list[str]:
-        """Descriptions of the two sides."""
+        """Return descriptions of the two sides."""
         return [
             "anything" if kind == mujoco.mjtObj.mjOBJ_UNKNOWN else target_label(self._model, kind, index)
             for kind, index in self._targets
@@ -203,7 +205,7 @@ class Diagnosis:
         ]
 
     def _lateness(self) -> str:
-        """Return the delays of a sensor's array whose contacts are already there."""
+        """Return the reason why a sensor's array does not have contacts that exist already."""
         arrays, sensor = (self._model.sensor_delay, self._model.sensor_interval), self._sensor_id
         delay, interval = (0.0 if sensor is None else float(np.max(array[sensor])) for array in arrays)
         reasons = [f"reports {delay:g} s late"] if delay else []
@@ -214,7 +216,7 @@ class Diagnosis:
 
 
 def never_matching(model: mujoco.MjModel, sensor_ids: Sequence[int]) -> dict[int, str]:
-    """Return the contact sensors of some that can never report a contact, and why; in little time for many sensors."""
+    """Return the reasons why some contact sensors can never report a contact, by their ids; fast for many sensors."""
     if model.nflex or not len(sensor_ids):
         return {}
     found = possible_pairs(model, sensor_ids)
@@ -226,7 +228,7 @@ def never_matching(model: mujoco.MjModel, sensor_ids: Sequence[int]) -> dict[int
 
 
 def _length(metres: float) -> str:
-    """Return a length with a unit that suits it."""
+    """Return a length [m] as text, in a suitable unit."""
     if abs(metres) < 1e-5:
         return f"{metres * 1e6:.3g} µm"
     return f"{metres * 1e3:.3g} mm" if abs(metres) < 0.1 else f"{metres:.3g} m"

@@ -1,4 +1,4 @@
-"""Turns MuJoCo states, step by step, into the distances of tracked pairs of geoms that meet or part."""
+"""Tracks the distances of pairs of geoms that meet or part, in MuJoCo's states, step by step."""
 
 import math
 from collections import deque
@@ -22,12 +22,12 @@ NO_LIST = int(mujoco.mjtDisableBit.mjDSBL_CONTACT | mujoco.mjtDisableBit.mjDSBL_
 OVERRIDE = int(mujoco.mjtEnableBit.mjENBL_OVERRIDE)
 """The flag that gives all contacts the margin `o_margin`."""
 _TOUCHING = 1e-9
-"""Nearest points closer than this [m] have no direction from one to the other."""
+"""Distance of two nearest points below which the direction from one to the other is not defined [m]."""
 _PLANE = int(mujoco.mjtGeom.mjGEOM_PLANE)
 _ROUND = tuple(int(kind) for kind in (_PLANE, mujoco.mjtGeom.mjGEOM_SPHERE, mujoco.mjtGeom.mjGEOM_CAPSULE))
-"""Types of geoms between which the contact list has the distance itself."""
+"""Types of geoms whose distance from each other is the one in the contact list."""
 CLEAR = 1e-6
-"""Distance from which on the list alone decides whether these touch [m]."""
+"""Distance from which on the contact list alone decides whether geoms of these types touch [m]."""
 _UNKNOWN = Sample(math.nan, math.nan, math.nan)
 
 Mask = NDArray[np.bool_]
@@ -44,7 +44,8 @@ class PairDistances:
     """
 
     def __init__(self, model: MjModel, choice: PairSelection, eps: float, has_velocities: bool = True) -> None:
-        """`eps`: half the hysteresis band [m]. Without velocities, distances of two steps give them."""
+        """`eps`: half the hysteresis band [m]. `has_velocities`: False to compute velocities from the distances of two
+        steps."""
         self._deep = -2 * eps
         self._has_velocities = has_velocities
         self._model = model
@@ -69,7 +70,7 @@ class PairDistances:
         self.states: deque[Poses] = deque(maxlen=3)
         """The last three states, the latest first. The caller may add those in which no pair has to be measured."""
         self._past: Any = None
-        """Own state for the states before the last one; made when first needed."""
+        """Separate mjData for the states before the last one; made when first needed."""
         self.reset()
 
     def reset(self) -> None:
@@ -113,7 +114,7 @@ class PairDistances:
         return bool(self._crossing)
 
     def _clear(self, data: MjData, pairs: frozenset[int], in_contact: Mask) -> set[int]:
-        """Return the listed pairs that, by the depths in the list alone, cannot have changed sides."""
+        """Return the listed pairs that, by the depths in the list alone, cannot have met or parted."""
         depths = zip(self.groups.pairs.tolist(), self.groups.depths(data).tolist(), strict=True)
         return {
             pair
@@ -122,8 +123,8 @@ class PairDistances:
         }
 
     def rest(self, in_contact: Mask) -> bool:
-        """Return True if, as long as the contact list stays the same and `early_contacts` keep their side, no pair has
-        to be measured in the next states.
+        """Return True if no pair has to be measured in the next states, as long as the contact list stays the same and
+        the pairs of `early_contacts` neither meet nor part.
 
         `in_contact`: the pairs that are in contact after the latest state, (pairs,).
         """
@@ -136,7 +137,8 @@ class PairDistances:
     def early_contacts(self, in_contact: Mask) -> list[tuple[range, float]]:
         """Return the contacts of each pair that is listed before it touches, with 1 if it touches and -1 if not.
 
-        Such a pair keeps its side while the smallest of the contacts' distances times that number is below -`CLEAR`.
+        Such a pair neither meets nor parts while the smallest of the contacts' distances times that number is below
+        -`CLEAR`.
         """
         return [
             (contacts, 1.0 if in_contact.item(pair) else -1.0)
@@ -244,17 +246,17 @@ class PairDistances:
         self._early = frozenset((self._able & (largest > 0)).nonzero()[0].tolist())
 
     def _sample(self, data: MjData, time: float, pair: int, distance: float) -> Sample:
-        """Return a pair in a state, with the distance measured last [m]."""
+        """Return the sample of a pair in a state, with the distance measured last [m]."""
         velocity = self.velocity(data, pair, distance) if self._has_velocities else math.nan
         return Sample(time, distance, velocity)
 
     def _recall(self, age: int, pairs: Iterable[int]) -> dict[int, Sample]:
-        """Return pairs as they were some states ago."""
+        """Return the samples of pairs some states ago."""
         past, time = self._show(self.states[age]), self.states[age][0]
         return {pair: self._sample(past, time, pair, self.distance(past, pair)) for pair in pairs}
 
     def _show(self, state: Poses) -> Any:
-        """Return our own data with the poses and velocities of a state."""
+        """Return the separate mjData, with the poses and velocities of a state."""
         if self._past is None:
             self._past = mujoco.MjData(self._model)
         values, start = np.frombuffer(state[1]), 0
@@ -264,7 +266,7 @@ class PairDistances:
         return self._past
 
     def _recall_earlier(self, pair: int) -> Sample:
-        """Return a pair two states ago. It is seldom needed, but then for several pairs that meet."""
+        """Return the sample of a pair two states ago. It is seldom needed, but then for all pairs that meet."""
         if self._earlier is None:
             self._earlier = self._recall(2, self._meeting) if len(self.states) > 2 else {}
         return self._earlier.get(pair, _UNKNOWN)

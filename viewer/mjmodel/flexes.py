@@ -13,10 +13,11 @@ Values = NDArray[np.float64]
 
 # Two rules that differ between versions, which no symbol shows.
 _PREFERS_MOVING = mujoco.mj_version() >= 3_017_000
-"""True if the first vertex that can move represents an element; older releases use the first one even if it is
-pinned."""
+"""True if an element is represented by its first vertex that can move; older releases of MuJoCo use the first vertex
+even if it is pinned."""
 _NEAREST_POINT = mujoco.mj_version() >= 4_000_000
-"""An element's vertices count by its point that is nearest to the contact; before, by their own distances from it."""
+"""True if an element's vertices are weighted by the element's point that is nearest to the contact; older releases of
+MuJoCo weight them by their own distances from the contact."""
 
 
 def flex_bodies(model: mujoco.MjModel, data: mujoco.MjData, contacts: Indices, side: int) -> Indices:
@@ -42,8 +43,8 @@ def flex_bodies(model: mujoco.MjModel, data: mujoco.MjData, contacts: Indices, s
 def flex_velocities(model: mujoco.MjModel, data: mujoco.MjData, contacts: Indices, side: int) -> tuple[Values, Values]:
     """Return linear and angular velocity of the flex on a side, 0 or 1, of contacts, world, (k, 3) each.
 
-    At the contact position. An element moves as its vertices do, weighted by the place of its point that is nearest.
-    NaN with a MuJoCo older than 4.0, which weights them otherwise.
+    They are velocities at the contact position: the mean of the element's vertices, weighted by the place of the
+    element's nearest point. NaN with a MuJoCo older than 4.0, which has other weights.
     """
     if not _NEAREST_POINT:
         linear, angular = np.full((2, len(contacts), 3), np.nan)

@@ -18,7 +18,8 @@ from .types import MjData, MjModel
 
 Vector = NDArray[np.float64]
 _NEGLIGIBLE, _ROUNDING = 1e-12, 1e-9
-"""Part of the largest force below which others are not shown; and within which two sums are the same."""
+"""Fraction of the largest force below which other forces are not shown, and fraction within which two sums are
+equal."""
 _CONSTRAINT = mujoco.mjtConstraint
 _CONSTRAINTS = {
     "joint limits": (_CONSTRAINT.mjCNSTR_LIMIT_JOINT,),
@@ -58,7 +59,7 @@ class ForceRow:
     force: Vector
     """Force [N], world, (3,)."""
     about: str = ""
-    """Sentence on the contents of this kind."""
+    """Sentence that explains this kind of force."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,7 +84,7 @@ class ForceTable:
     rows: tuple[ForceRow, ...]
 
     def sum(self, *kinds: ForceKind) -> Vector:
-        """Return the sum of the rows of some kinds, of all without any [N], world, (3,)."""
+        """Return the sum of the rows of some kinds, or of all rows if no kind is given [N], world, (3,)."""
         return np.sum(
             [row.force for row in self.rows if not kinds or row.kind in kinds], axis=0, initial=0.0
         ) + np.zeros(3)
@@ -148,7 +149,7 @@ def _kind(name: str) -> ForceKind:
 
 
 class _DirectForces:
-    """Forces that act on some bodies themselves: gravity, each counterpart of a contact, pushes."""
+    """Forces that act on some bodies themselves: gravity, contacts with each other object, pushes."""
 
     def __init__(self, model: MjModel, data: MjData, inside: NDArray[np.bool_]) -> None:
         """`inside`: True for these bodies, (nbody,)."""
@@ -199,7 +200,7 @@ def contact_bodies(model: MjModel, data: MjData) -> NDArray[np.intp]:
 
 
 class _JointForces:
-    """Generalized forces of each kind, whose sum MuJoCo's acceleration comes from."""
+    """Generalized forces of each kind; MuJoCo computes the acceleration from their sum."""
 
     def __init__(self, model: MjModel, data: MjData) -> None:
         weight = _to_joints(model, data, model.body_mass[:, None] * gravity(model), data.xipos)
@@ -257,7 +258,7 @@ class _JointForces:
 
 
 def _to_joints(model: MjModel, data: MjData, forces: Vector, points: Vector, torques: Vector | float = 0.0) -> Vector:
-    """Return the generalized force of a force and a torque on each body at a point, (nbody, 3) each, world, (nv,)."""
+    """Return the generalized forces, (nv,), of a force and a torque on each body at a point, (nbody, 3) each, world."""
     arms = points - data.subtree_com[model.body_rootid]
     wrenches = np.concatenate([cross(arms, forces) + torques, forces], axis=1)
     for body in range(model.nbody - 1, 0, -1):

@@ -75,7 +75,8 @@ def listed_friction(
     """Return friction coefficients, (n, 5), and adhesion [N], (n,), of contacts at positions, (n, 3), in some steps,
     (n,).
 
-    `lists` of all steps. NaN for a contact that is not in the list of its step, as where a sensor is late.
+    `lists`: results of `read_list` in all steps. NaN for a contact that is not in the list of its step, as where a
+    sensor is late.
     """
     friction, adhesion = np.full((len(steps), 5), np.nan), np.zeros(len(steps))
     read = [(step, listed) for step in np.unique(steps).tolist() if (listed := lists[step]) is not None]

@@ -14,7 +14,7 @@ from .types import MjData, MjModel
 _PARTS = {"qpos": "qpos", "qvel": "qvel", "act": "act", "ctrl": "ctrl", "mpos": "mocap_pos", "mquat": "mocap_quat"}
 """Attributes of `<key>`, and the arrays of an mjData that they hold."""
 _OPTIONAL = ("qvel", "act", "ctrl")
-"""Attributes that are left out where they are all zero, as they are without them."""
+"""Attributes that are left out where all their values are zero, which is the default."""
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,7 @@ class Keyframe:
     time: float
     """Simulated time [s]."""
     values: dict[str, NDArray[np.float64]]
-    """Flat arrays by the attribute of `<key>`, without those that a scene has none of."""
+    """Flat arrays by the attribute of `<key>`; attributes for which a scene has no values are left out."""
 
     @classmethod
     def of(cls, name: str, data: MjData) -> "Keyframe":
@@ -35,7 +35,8 @@ class Keyframe:
 
     @classmethod
     def parse(cls, text: str, model: MjModel) -> "Keyframe":
-        """Return a `<key>` element for a model. Raises ValueError, in one line, if it is none or does not fit."""
+        """Return the keyframe of a `<key>` element for a model. Raises ValueError, in one line, if the text is no such
+        element or does not fit."""
         try:
             element = ElementTree.fromstring(text.strip())
             if element.tag != "key":

@@ -21,7 +21,8 @@ Mask = NDArray[np.bool_]
 
 # Two rules that differ between versions, which no symbol shows.
 _FLEX_HAS_BODIES = mujoco.mj_version() >= 3_010_000
-"""A contact of a flex matches the bodies of its vertices; before, it matched only sensors without targets."""
+"""True if a contact of a flex matches the bodies of its vertices; in older releases of MuJoCo it matches only sensors
+without targets."""
 _FEW = 1024
 """Number of comparisons up to which doing all of them is faster than sorting."""
 _NETFORCE_CAN_BE_EMPTY = mujoco.mj_version() >= 3_016_000
@@ -30,7 +31,7 @@ _NETFORCE_CAN_BE_EMPTY = mujoco.mj_version() >= 3_016_000
 
 @dataclass(frozen=True, eq=False)
 class Matches:
-    """Contacts, and how a sensor turns them."""
+    """Contacts that a sensor matches, and which of them it reverses."""
 
     contacts: Indices
     """Indices into `mjData.contact`, (k,)."""
@@ -53,7 +54,7 @@ class Selection:
 
 
 class ContactMatcher:
-    """Finds the contacts that one sensor matches, for the targets that the sensor has when this is made."""
+    """Finds the contacts that one sensor matches, for the targets that the sensor has when the matcher is made."""
 
     def __init__(self, model: mujoco.MjModel, sensor_id: int | None) -> None:
         """If `sensor_id` is None, every contact matches, as for a sensor without targets."""
@@ -63,7 +64,7 @@ class ContactMatcher:
         self._targets = first, _ = sensor_targets(model, sensor_id)
         self._site = first[1] if first[0] == mujoco.mjtObj.mjOBJ_SITE else None
         self._by_geoms = self._site is None and not model.nflex
-        """True if the geoms of contacts decide alone."""
+        """True if the geoms of a contact alone decide whether it matches."""
         self._last: tuple[bytes, Matches] | None = None
         """Geoms of the contacts that were matched last, and the result."""
 
@@ -203,19 +204,19 @@ class ListedContacts:
         return geoms
 
     def _find_twins(self, listed: Indices, contacts: ReportedContacts) -> Indices:
-        """Return the places in the lists of one sensor's contacts, where several are at one position."""
+        """Return the indices in the lists of one sensor's contacts, where several contacts are at one position."""
         table = _numbered(np.column_stack([self._places[listed], self._distances[listed]]))
         return find_rows(table, _numbered(np.column_stack([contacts.places, contacts.dist])))
 
 
 def _has_twins(rows: Array) -> bool:
-    """Return whether two rows are equal."""
+    """Return True if any two rows are equal."""
     ordered = rows[np.lexsort(rows.T)]
     return bool((ordered[1:] == ordered[:-1]).all(axis=1).any())
 
 
 def _numbered(rows: Array) -> Array:
-    """Return rows with one more column: how many equal ones come before each."""
+    """Return rows with one more column: the number of equal rows before each row."""
     order = np.lexsort(rows.T)
     ordered = rows[order]
     starts = np.ones(len(rows), bool)
@@ -227,7 +228,7 @@ def _numbered(rows: Array) -> Array:
 
 
 def _covered(geoms: NDArray[Any], first: Mask, second: Mask) -> Mask:
-    """Return for which pairs of geoms, (n, 2), one is covered by each side of a sensor, (n,)."""
+    """Return True for pairs of geoms, (n, 2), of which each side of a sensor covers one, (n,)."""
     return (first[geoms[:, 0]] & second[geoms[:, 1]]) | (first[geoms[:, 1]] & second[geoms[:, 0]])
 
 
@@ -331,8 +332,8 @@ def rebuild_contacts(
     reduce: Reduce = Reduce.NONE,
     slots: int | None = None,
 ) -> ContactBatch:
-    """Return the contacts that a sensor with `full_layout(slots, reduce)` would report of its matches; with a slot
-    for each by default. One empty slot if there are none."""
+    """Return the contacts that a sensor with `full_layout(slots, reduce)` would report of its matches; by default with
+    a slot for each match. One empty slot if there are no matches."""
     found = len(matches.contacts)
     slots = slots or max(1, found)
     if reduce is not Reduce.NETFORCE:
@@ -431,7 +432,7 @@ def _fields(model: mujoco.MjModel, data: mujoco.MjData, matches: Matches) -> dic
 
 
 def _merged(model: mujoco.MjModel, data: mujoco.MjData, matches: Matches) -> dict[str, NDArray[np.float64]]:
-    """Return the fields of the net contact of all, (1, ...) each, by their names in a ContactBatch."""
+    """Return the fields of the net contact of all matches, (1, ...) each, by their names in a ContactBatch."""
     contacts = matches.contacts
     frames, positions = data.contact.frame[contacts].reshape(-1, 3, 3), data.contact.pos[contacts]
     forces = np.where(matches.flipped, -1.0, 1.0)[:, np.newaxis] * contact_forces(model, data, contacts)
@@ -451,7 +452,7 @@ def _merged(model: mujoco.MjModel, data: mujoco.MjData, matches: Matches) -> dic
 
 
 def _padded(values: NDArray[np.float64], slots: int) -> NDArray[np.float64]:
-    """Return the values of contacts, (k, ...), in the first of many slots, (slots, ...)."""
+    """Return the values of contacts, (k, ...), padded with empty slots to (slots, ...)."""
     padded = np.zeros((slots, *values.shape[1:]))
     padded[: len(values)] = values
     return padded
@@ -462,7 +463,7 @@ def relative_velocities(
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return linear and angular velocity of the second geom's body relative to the first's, world, (k, 3) each.
 
-    Of the material at the contact position, without the geoms' surface velocities.
+    They are velocities of the material at the contact position, without the geoms' surface velocities.
     """
     geoms = data.contact.geom[contacts]
     linear, angular = np.zeros((2, len(contacts), 3))
@@ -482,7 +483,7 @@ def relative_velocities(
 
 
 def inside_site(model: mujoco.MjModel, data: mujoco.MjData, site: int, points: Array) -> Mask:
-    """Return which points, (n, 3), are inside a site's volume; its surface is outside."""
+    """Return True for points, (n, 3), inside a site's volume, (n,); its surface is outside."""
     shape, size = int(model.site_type[site]), model.site_size[site]
     local = (points - data.site_xpos[site]) @ data.site_xmat[site].reshape(3, 3)
     height = np.abs(local[:, 2])

@@ -18,7 +18,7 @@ Sides = NDArray[np.integer]
 FRICTIONS = ("sliding, tangent0", "sliding, tangent1", "torsional", "rolling, tangent0", "rolling, tangent1")
 """Names of the five friction coefficients of a contact."""
 _FIVE = [0, 0, 1, 2, 2]
-"""Coefficients of a geom that the five of a contact come from."""
+"""Index of the geom's coefficient that each of a contact's five coefficients comes from."""
 _LEAST_FRICTION = float(mujoco.mjMINMU)
 _NO_WEIGHT = float(mujoco.mjMINVAL)
 """A `solmix` below this counts as 0."""
@@ -31,17 +31,17 @@ class Rule(StrEnum):
     PAIR = "pair"
     """A <pair> defines the value, independent of the geoms."""
     OVERRIDE = "override"
-    """The flag `override` gives all contacts that of <option>."""
+    """The flag `override` gives all contacts the value of <option>."""
     PRIORITY = "priority"
     """The geom of higher `priority` defines the value."""
     LARGER = "larger"
-    """The larger one counts, of equal priorities."""
+    """The larger value counts, if priorities are equal."""
     SMALLER = "smaller"
-    """The smaller one counts, component by component: a `solref` of stiffness and damping is negative."""
+    """The smaller value counts, component by component: for a negative `solref`, which is stiffness and damping."""
     SOLMIX = "solmix"
-    """The mean counts, weighted by `solmix`."""
+    """The mean of both values counts, weighted by `solmix`."""
     SUM = "sum"
-    """The sum counts."""
+    """The sum of both values counts."""
 
 
 class MixedParameters(NamedTuple):
@@ -54,7 +54,7 @@ class MixedParameters(NamedTuple):
     solref: Values
     """Time constant and damping ratio, or their negative stiffness form, (k, 2)."""
     solreffriction: Values
-    """The same for friction, (k, 2); 0 if friction uses `solref`."""
+    """Time constant and damping ratio of friction, in the form of `solref`, (k, 2); 0 if friction uses `solref`."""
     solimp: Values
     """Impedance: d0, dwidth, width, midpoint, power, (k, 5)."""
     margin: Values
@@ -176,7 +176,7 @@ class Mixing:
     """Ids, as in `Sides`."""
     names: tuple[str, str]
     pair: str | None
-    """The <pair> that decides; None without one."""
+    """The <pair> that decides the parameters; None without one."""
     priorities: tuple[int, int]
     origins: tuple[Origin, ...]
     """All parameters: condim, the five frictions, solref, solimp, margin, gap."""
@@ -187,8 +187,8 @@ class Mixing:
 
     @property
     def distinct(self) -> list[Origin]:
-        """Return the parameters without those of the second tangent that equal those of the first: a <pair> alone
-        has others. The first is then called `sliding`, or `rolling`."""
+        """Return the parameters, without those of the second tangent if they equal those of the first: only a <pair>
+        can have different ones. The first is then called `sliding`, or `rolling`."""
         kept: list[Origin] = []
         for origin in self.origins:
             if kept and origin.name.endswith("tangent1") and origin.value == kept[-1].value:
@@ -217,7 +217,7 @@ class Mixing:
 
     @property
     def consequence(self) -> str:
-        """Return a sentence: which sliding friction is used, and what would change it."""
+        """Return a sentence on the sliding friction that is used, and on changes that would have an effect on it."""
         sliding = self[FRICTIONS[0]]
         value = _number(sliding.value[0])
         if self.frictionless:
@@ -344,8 +344,8 @@ class _GivenValues:
 
 
 def _origin(name: str, value: NDArray[np.generic], given: Values, rule: Rule, higher: int) -> Origin:
-    """Return the origin of a parameter. `value`: components of the contact; `higher`: side of higher priority, or
-    None."""
+    """Return the origin of a parameter. `value`: components of the contact; `higher`: the side with higher priority;
+    None if both sides have the same."""
     got = np.atleast_1d(np.asarray(value, float))
     same = [bool((side == got).all()) for side in given]
     winner = None

@@ -20,7 +20,7 @@ _NAMED = {"mass": ("body", 1), "gain": ("actuator", 1), "force": ("body", 3)}
 QUANTITIES = {**dict.fromkeys(_CONTACT, "geom or pair"), **dict.fromkeys(_OPTIONS, "")} | {
     name: kind for name, (kind, _) in _NAMED.items()
 }
-"""Kind of object that has each quantity that can be changed; empty for options of the scene."""
+"""Quantities that can be changed, each with the kind of object that has it; empty for options of the scene."""
 _SIZES = _CONTACT | _OPTIONS | {name: size for name, (_, size) in _NAMED.items()}
 _WHOLE = ("condim", "noslip_iterations", "iterations", "cone")
 _POSITIVE = ("timestep", "impratio", "mass", "iterations")
@@ -40,7 +40,8 @@ class ModelChange:
     name: str
     """Geom, <pair>, body or actuator; empty for an option, and for all geoms and pairs."""
     value: Values
-    """The new numbers; of several that the model has, the first ones. The cone is 0 (pyramidal) or 1 (elliptic)."""
+    """New numbers; if the model has more of them, they replace the first ones. The cone is 0 (pyramidal) or 1
+    (elliptic)."""
 
     @property
     def key(self) -> str:
@@ -56,7 +57,7 @@ class ModelChange:
         return f"{self.key}={self.text}"
 
     def apply(self, model: MjModel) -> None:
-        """Write the value into a model; of a force, nothing. Raises SceneError if the model has no such object."""
+        """Write the value into a model; do nothing for a force. Raises SceneError if the model has no such object."""
         name, value = self.quantity, np.array(self.value)
         if name in _OPTIONS:
             setattr(model.opt, name, value if name == "gravity" else int(value[0]) if name in _WHOLE else value[0])
@@ -92,7 +93,7 @@ class ModelChange:
                 model.actuator_biasprm[place, :3] *= value[0] / before
 
     def now(self, model: MjModel) -> "ModelChange":
-        """Return the same quantity with the value that a model has, as many numbers; of a force, none."""
+        """Return the same quantity with the present value of a model, with as many numbers; with none for a force."""
         name, count = self.quantity, len(self.value)
         if name in _OPTIONS:
             found = np.atleast_1d(getattr(model.opt, name))
@@ -111,7 +112,8 @@ class ModelChange:
         return ModelChange(name, self.name, tuple(float(each) for each in found[:count]))
 
     def places(self, model: MjModel) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-        """Return the geoms and the <pair>s whose contact values change. A geom in a <pair> has no say there."""
+        """Return the geoms and the <pair>s whose contact values change. In a <pair> the geoms' own values are not
+        used."""
         if not self.name:
             return np.arange(model.ngeom), np.arange(model.npair)
         geoms, pairs = geom_names(model), read_names(model, "pair")

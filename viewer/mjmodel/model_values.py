@@ -28,12 +28,12 @@ _PREFIXES = (
     "wrap_",
 )
 _OTHERS = ("qpos0", "qpos_spring")
-"""Arrays that are read: all that physics and pictures depend on but meshes, textures, skins and the declarations of
-sensors."""
+"""Arrays without a prefix of `_PREFIXES` that are read. Physics and pictures depend on no others, except for meshes,
+textures, skins and the declarations of sensors."""
 _LARGEST = 512 * 1024
-"""Arrays beyond this size are taken as fixed [bytes]."""
+"""Size beyond which an array counts as fixed [bytes]."""
 _GAP = 4096
-"""Arrays that are so near to each other in memory are read as one [bytes]."""
+"""Largest distance of arrays in memory that are read as one [bytes]."""
 
 
 class ModelValues:
@@ -43,7 +43,7 @@ class ModelValues:
         fields = [name for name in dir(model) if name.startswith(_PREFIXES) or name in _OTHERS]
         arrays = [getattr(model, name) for name in fields]
         self._numbers: list[tuple[object, str]] = []
-        """Values that are no arrays: their owner and their name."""
+        """Owner and name of each value that is not an array."""
         for owner in (model.opt, model.stat):
             for name in (name for name in dir(owner) if not name.startswith("_")):
                 value = getattr(owner, name)
@@ -53,7 +53,7 @@ class ModelValues:
                     self._numbers.append((owner, name))
         arrays = [array for array in arrays if isinstance(array, np.ndarray) and 0 < array.nbytes <= _LARGEST]
         self.integers = frozenset(place for place, array in enumerate(arrays) if array.dtype.kind in "iu")
-        """Places of `split` that may hold indices."""
+        """Indices in the result of `split` of arrays that may hold indices."""
         # The arrays are part of the model: what changes there is seen here.
         self._views = [array.reshape(-1).view(np.uint8).data for array in arrays]
         self._numbers_now = np.empty(len(self._numbers))

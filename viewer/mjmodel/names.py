@@ -1,4 +1,4 @@
-"""Turns a MuJoCo model into names of its objects, also where they are empty or not UTF-8."""
+"""Names of the objects of a MuJoCo model, also where they are empty or not UTF-8."""
 
 from collections.abc import Callable
 from functools import cache
@@ -45,7 +45,7 @@ def flex_names(model: MjModel) -> list[str]:
 
 
 def with_kind(kind: str, name: str) -> str:
-    """Return a name with the kind of its object, once: made-up names have it already."""
+    """Return a name with the kind of its object in front, unless it is a made-up name, which has the kind already."""
     return name if name.startswith(f"{kind} ") else f"{kind} {name}"
 
 
@@ -55,7 +55,8 @@ def sensor_names(model: MjModel) -> list[str]:
 
 
 def sensor_targets(model: MjModel, sensor_id: int | None) -> tuple[tuple[int, int], tuple[int, int]]:
-    """Return the objects of the two sides of a contact sensor: mjtObj and number of each; anything without a sensor."""
+    """Return the objects of the two sides of a contact sensor: mjtObj and number of each; without a sensor, both sides
+    match anything."""
     if sensor_id is None:
         return (_ANYTHING, -1), (_ANYTHING, -1)
     first = int(model.sensor_objtype[sensor_id]), int(model.sensor_objid[sensor_id])
@@ -69,7 +70,7 @@ def target_label(model: MjModel, kind: int, index: int) -> str:
 
 
 def target_labeller(model: MjModel) -> Callable[[int, int], str]:
-    """`target_label` for many targets of one model, whose names are read only once."""
+    """Return a function that computes `target_label` for one model, and reads the model's names only once."""
 
     @cache
     def labels(kind: int) -> list[str]:

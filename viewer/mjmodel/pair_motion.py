@@ -16,10 +16,10 @@ _FIELDS = ("pos", "frame", "friction", "dim", "geom", "efc_address")
 _FEW = 300
 """Number of matrices up to which numpy multiplies them fastest."""
 _MOST = 2**40
-"""Size above that of any contact list [bytes]."""
+"""Size that no contact list reaches [bytes]."""
 
 _Sample = tuple[int, int, bytes, bytes, bytes]
-"""Numbers of contacts and of constraint forces; contacts, constraint forces and poses."""
+"""Number of contacts, number of constraint forces, then contacts, constraint forces and poses as bytes."""
 _NOTHING: _Sample = (0, 0, b"", b"", b"")
 
 Values = NDArray[np.float64]
@@ -42,7 +42,7 @@ class PairSamples(NamedTuple):
     normal: Values
     """Unit normal, in the frame of the carrying body, (k, 3)."""
     lever: Values
-    """Distance at which spin about the normal acts on friction [m], (k,): of the contacts from their centre, at least
+    """Lever of friction against spin about the normal [m], (k,): distance of the contacts from their centre, at least
     the coefficient of torsional friction."""
     places: Values
     """Centre of the contacts, weighted by load [m], in the frames of the carrying and the carried body, (k, 2, 3)."""
@@ -71,7 +71,8 @@ class PairMoves(NamedTuple):
 def moves_between(before: PairSamples, after: PairSamples) -> PairMoves:
     """Return how pairs moved between two samples of each, (k,) rows that belong to each other.
 
-    Differences of poses, not sums of velocities: what shakes to and fro adds nothing, however seldom it is sampled.
+    The motion is the difference of poses, not a sum of velocities: shaking to and fro adds nothing at any sampling
+    rate.
     """
 
     turned = _product(after.rotation, before.rotation.transpose(0, 2, 1))
@@ -90,7 +91,8 @@ def moves_between(before: PairSamples, after: PairSamples) -> PairMoves:
 def _product(first: Values, second: Values) -> Values:
     """Return products of matrices, (k, rows, 3) and (k, 3, columns), as (k, rows, columns).
 
-    Many small ones are multiplied element by element: numpy takes twice as long for them. Of few it is faster.
+    Many small ones are multiplied element by element: numpy takes twice as long for them. For few matrices numpy is
+    faster.
     """
     if len(first) < _FEW:
         return first @ second
@@ -122,7 +124,7 @@ class MotionReader:
         """Forget the samples that were added."""
         self._samples: list[_Sample] = []
         self.size = 0
-        """Bytes that are kept."""
+        """Size of the samples that are kept [bytes]."""
 
     def add(self, data: MjData) -> None:
         """Copy a step: contacts, forces and poses of the state from which it started."""
@@ -201,7 +203,8 @@ class MotionReader:
         lever: Values,
         kinematics: Values,
     ) -> PairSamples:
-        """Turn pairs at world places, with normals of any length, into rows: `kinematics` of the samples `rows`."""
+        """Return samples of pairs from places and normals of any length, world: `rows`: number of each pair's sample;
+        `kinematics`: poses of the bodies in all samples."""
         model, bodies = self._model, self._model.nbody
         swapped = self._rank[geoms[:, 1]] > self._rank[geoms[:, 0]]
         first, second = (model.geom_bodyid[np.where(swapped, geoms[:, 1 - i], geoms[:, i])] for i in (0, 1))
@@ -244,8 +247,8 @@ def _listed_in(data: MjData) -> tuple[memoryview, np.dtype[Any]]:
 def _cone_forces(
     model: MjModel, rows: Values, addresses: Indices, dim: NDArray[np.int32], friction: Values
 ) -> tuple[Values, Values, Values]:
-    """Normal forces [N], (k,), friction forces along the tangents [N], (k, 2), and friction use, (k,): of what the
-    cones carry, without the pull of adhesion. 0 where there is no friction.
+    """Return normal forces [N], (k,), friction forces along the tangents [N], (k, 2), and friction use, (k,): those
+    within the friction cones, without the pull of adhesion. 0 where there is no friction.
 
     `rows`: constraint forces; `addresses`: where those of each contact begin.
     """

@@ -43,9 +43,9 @@ class PairSelection:
     labels: tuple[tuple[str, str], ...]
     """Names of the two geoms of each pair."""
     total: int
-    """Pairs that were requested; those beyond MAX_PAIRS are left out."""
+    """Number of pairs that were requested; those beyond MAX_PAIRS are left out."""
     able: NDArray[np.bool_]
-    """Pairs that can collide, so that the engine lists their contacts, (pairs,)."""
+    """True for pairs that can collide, whose contacts the engine lists, (pairs,)."""
     flexes: tuple[str, ...] = ()
     """Names of the scene's flexes: they are no geoms, and their contacts are never tracked."""
 
@@ -63,7 +63,7 @@ class PairSelection:
 
 
 def pairs_of_sensors(model: MjModel) -> PairSelection:
-    """Return the pairs that the scene's contact sensors can match. A site matches at any place."""
+    """Return the pairs that the scene's contact sensors can match. The volume of a sensor's site is not considered."""
     # Many sensors may have the same targets, companions always do.
     is_contact = model.sensor_type == int(mujoco.mjtSensor.mjSENS_CONTACT)
     if WATCHER in (names := read_names(model, "sensor")):
@@ -89,7 +89,7 @@ def all_pairs(model: MjModel) -> PairSelection:
 def named_pairs(model: MjModel, names: Iterable[tuple[str, str]]) -> PairSelection:
     """Return the pairs between two geoms or bodies, in the order of their names.
 
-    Two geoms given by their own names are tracked even if they cannot collide; of bodies, the pairs that can.
+    Two geoms given by their own names are tracked even if they cannot collide; of bodies, only the pairs that can.
     """
     geoms, bodies = geom_names(model), body_names(model)
     found = [np.zeros((0, 2), np.intp)]
@@ -141,7 +141,7 @@ def find_touchable(model: MjModel, patterns: Iterable[str]) -> list[tuple[str, i
 
 
 def pairs_with(model: MjModel, patterns: Iterable[str]) -> PairSelection:
-    """Return the pairs that can collide of bodies and geoms that `find_touchable` finds."""
+    """Return the pairs that can collide and have a body or geom that `find_touchable` finds."""
     found = find_touchable(model, patterns)
     bodies = [number for kind, number in found if kind == "body"]
     own = np.isin(model.geom_bodyid, bodies)
@@ -180,7 +180,7 @@ def _named_geoms(model: MjModel, name: str, geoms: Sequence[str], bodies: Sequen
 
 
 def _select(model: MjModel, source: PairSource, pairs: Pairs) -> PairSelection:
-    """Return each pair once, in any order and number of mentions."""
+    """Return each pair once, however often and in whatever order it is given."""
     _, first = np.unique(np.sort(pairs, axis=1), axis=0, return_index=True)
     unique = pairs[np.sort(first)]
     kept = unique[:MAX_PAIRS]

@@ -16,7 +16,7 @@ from .names import sensor_targets
 
 Indices = NDArray[np.intp]
 PAIRS_MAX = 1_000_000
-"""Pairs that are examined; a sensor that matches anything in a large scene has more."""
+"""Most pairs that are examined; a sensor that matches anything in a large scene has more."""
 
 
 class Obstacle(IntEnum):
@@ -27,12 +27,12 @@ class Obstacle(IntEnum):
     WELDED = 2
     """There is no joint between the bodies."""
     UNMOVED = 3
-    """Neither is moved by the simulation."""
+    """The simulation moves neither body."""
     PARENT = 4
     """One body is the other's parent, and filterparent is on."""
     EXCLUDE = 5
     BITMASK = 6
-    """contype and conaffinity."""
+    """The values of contype and conaffinity do not match."""
     NO_FUNCTION = 7
     """MuJoCo cannot collide these two types."""
 
@@ -160,10 +160,8 @@ def common_friction(model: mujoco.MjModel, geoms: Indices) -> NDArray[np.float64
 
 
 def sensor_friction(model: mujoco.MjModel, sensor_ids: Sequence[int], limit: int = PAIRS_MAX) -> NDArray[np.float64]:
-    """Return the sliding coefficients along both tangents that all contacts of a sensor have, (sensors, 2).
-
-    NaN if they differ, if it has none, and if it has more than `limit` pairs.
-    """
+    """Return the sliding coefficients along both tangents that all contacts of a sensor have, (sensors, 2). NaN if the
+    coefficients differ, if the sensor has no pairs, and if it has more than `limit` pairs."""
     found, friction = possible_pairs(model, sensor_ids, limit), np.full((len(sensor_ids), 2), np.nan)
     sensors, starts = np.unique(found.sensors, return_index=True)
     if len(sensors):

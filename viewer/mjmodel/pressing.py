@@ -1,4 +1,5 @@
-"""Sums contacts by pairs of bodies: who presses on whom, what touches at the start, and what a <touch> leaves out."""
+"""Sums contacts by pairs of bodies: pairs that press, pairs that touch at the start, and loads that a <touch>
+misses."""
 
 from dataclasses import dataclass
 
@@ -81,7 +82,8 @@ class _Names:
 
 
 def find_start_touches(model: MjModel, key: str | int | None = None) -> list[PressingPair]:
-    """Return the pairs that touch before the first step, the deepest first; `key`: in that keyframe."""
+    """Return the pairs that touch before the first step, the deepest first. `key`: keyframe that the scene starts
+    from."""
     data = mujoco.MjData(model)
     if key is not None:
         mujoco.mj_resetDataKeyframe(model, data, find_key(model, key))
@@ -125,7 +127,8 @@ def _below_world(model: MjModel, body: int) -> int:
 
 @dataclass(frozen=True)
 class PassedLoad:
-    """The load on a body that carries a <touch> sensor, and on the bodies below it, whose contacts do not count."""
+    """Load on a body that carries a <touch> sensor, and on the bodies below it, whose contacts the sensor does not
+    feel."""
 
     own: float
     """Sum of the normal forces on the body's own geoms [N]."""

@@ -28,7 +28,7 @@ class Quantity:
     """Name as a channel has it, such as `joint position/knee`."""
     unit: str
     array: str
-    """Array of mjData with the values."""
+    """Name of the array of mjData with the value."""
     place: int
 
     def read(self, data: MjData) -> float:

@@ -28,7 +28,7 @@ class TouchingPair:
     """Ids of the geoms, a static one first, so that forces act on the moving one; -1 for a flex."""
     labels: tuple[str, str]
     count: int
-    """Contacts between them."""
+    """Number of contacts between the two geoms."""
     force: float
     """Sum of the normal forces between the two geoms [N]."""
 
@@ -45,9 +45,9 @@ class TouchingBody:
     """Name of the body; empty if it has none, so that no sensor can refer to it."""
     label: str
     count: int
-    """Contacts of its geoms."""
+    """Number of contacts of its geoms."""
     force: float
-    """Sum of their normal forces [N]."""
+    """Sum of the normal forces on its geoms [N]."""
 
 
 class SensorSuggestions:

@@ -16,8 +16,8 @@ _ASLEEP, _AWAKE = 0, 1
 
 
 def is_sensor_asleep(model: MjModel, data: MjData, sensor_id: int) -> bool:
-    """Return True if MuJoCo does not compute a contact sensor now because its objects sleep: its array is an old
-    one."""
+    """Return True if MuJoCo does not compute a contact sensor now because its objects sleep: its array has old
+    values."""
     if not sleeping_bodies(model, data):
         return False
     targets = sensor_targets(model, sensor_id)
@@ -36,12 +36,12 @@ def sleeping_bodies(model: MjModel, data: MjData) -> int:
 
 
 def are_asleep(model: MjModel, data: MjData, geoms: NDArray[np.intp]) -> bool:
-    """Return True if none of some geoms is awake, and one sleeps."""
+    """Return True if none of some geoms is awake, and at least one sleeps."""
     return bool(sleeping_bodies(model, data) and data.body_awake[model.geom_bodyid[geoms]].max() == _ASLEEP)
 
 
 def sleep_in_pairs(data: MjData, bodies: NDArray[np.intp]) -> NDArray[np.bool_]:
-    """Return True for each pair of bodies, (k, 2), of which none is awake, and one sleeps, (k,)."""
+    """Return True for pairs of bodies, (k, 2), of which none is awake and at least one sleeps, (k,)."""
     return np.asarray(data.body_awake[bodies].max(axis=1, initial=_ASLEEP - 1) == _ASLEEP)
 
 

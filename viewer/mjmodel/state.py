@@ -28,11 +28,11 @@ _MEMBERS = {
     "plugin_state": "PLUGIN",
     "plastic": "PLASTIC",
 }
-"""Parts of a state, as mjData and as mjtState call them; a version of MuJoCo may lack some."""
+"""Names of the parts of a state in mjData, and in mjtState; a version of MuJoCo may lack some parts."""
 INPUTS = ("ctrl", "qfrc_applied", "xfrc_applied", "eq_active", "mocap_pos", "mocap_quat", "userdata")
 """Parts that a step starts from and leaves as they are."""
 MOVED = ("time", "qpos", "qvel", "act", "history", "plugin_state", "plastic")
-"""Parts that a step changes, but for what its solver starts from."""
+"""Parts that a step changes, except for the solver's warm start."""
 SLEEP = int(mujoco.mjtEnableBit.mjENBL_SLEEP)
 """The bit of `opt.enableflags` that lets bodies sleep."""
 SLEEP_ARRAYS = ("tree_asleep", "tree_awake", "body_awake", "body_awake_ind", "parent_awake_ind", "dof_awake_ind")
@@ -48,9 +48,9 @@ class RowKind(IntEnum):
     BEFORE = 1
     """Inside a step, before anything was moved: with the inputs of this step."""
     START = 2
-    """First of other data: no step leads to it."""
+    """First row of other data: no step leads to it."""
     EITHER = 3
-    """Unknown to the file: the kind that was right for the last step is tried first."""
+    """Not known from the file: the kind that was right for the last step is tried first."""
 
 
 def state_parts(model: MjModel) -> dict[str, slice]:

@@ -1,4 +1,4 @@
-"""Turns the values of a log into states of a model: which value is what, row by row."""
+"""Turns the values of a log into states of a model, one in each row."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -25,26 +25,27 @@ class StateLog:
     """
 
     path: Path
-    """The file."""
+    """Path of the file."""
     columns: NDArray[np.intp]
     """Indices of the values in a state as a history keeps it: mjSTATE_INTEGRATION, followed by sleep, (columns,)."""
     values: Values
     """Values of the log, (rows, columns)."""
     rest: Values | None = None
     """State with the constant values of the run, (size,): those without a column. None if values without a column are
-    those that the step before left, and in the first row those of a reset."""
+    carried over from the step before, and begin with those of a reset."""
     missing: tuple[str, ...] = ()
     """Parts that steps depend on and the log does not have: `qvel`, `act`, `ctrl`."""
     first_row: Values | None = None
     """Sensor values in the first state, if known."""
     versions: Mapping[int, bytes] = field(default_factory=dict)
-    """Values of a model that was changed while it ran, by their version, which is then the last value of a state."""
+    """Values of the model by version, if it was changed during the run; the last value of a state is then its
+    version."""
     notes: tuple[str, ...] = ()
     """Notes on the log for the user."""
     about: Mapping[str, Any] = field(default_factory=dict)
     """Description of a saved run in its file."""
     channels: Sequence[Samples] = ()
-    """Values that the run's program added, or a user chose."""
+    """Channels that the run's program added, or that the user chose."""
 
     def __len__(self) -> int:
         return len(self.values)

@@ -16,20 +16,20 @@ Vector = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class Support:
-    """Ground that a robot stands on, in a plane across gravity through its centre of pressure."""
+    """Ground that a robot stands on, in a plane perpendicular to gravity through its centre of pressure."""
 
     body: int
     """Root of the robot."""
     pressure: Vector
     """Centre of pressure: mean of the contact points, weighted by the forces against gravity [m], world, (3,)."""
     force: float
-    """Sum of these forces [N]."""
+    """Sum of the contact forces against gravity [N]."""
     center: Vector
     """Centre of mass [m], world, (3,)."""
     below: Vector
     """The centre of mass, projected along gravity [m], world, (3,)."""
     polygon: Vector
-    """Corners of the convex hull of the contact points in the plane, in turn [m], world, (k, 3)."""
+    """Corners of the convex hull of the contact points in the plane, in order around it [m], world, (k, 3)."""
     margin: float
     """Distance of the projected centre of mass from the polygon's edge [m]: negative outside; NaN without an area."""
 
@@ -41,7 +41,7 @@ def heaviest_root(model: MjModel) -> int | None:
 
 
 def measure_support(model: MjModel, data: MjData, body: int) -> Support | None:
-    """Return the support of the tree that a body belongs to; None in the air, without gravity, or of unknown forces.
+    """Return the support of the tree that a body belongs to; None in the air, without gravity, or with unknown forces.
 
     Args:
         model: The compiled scene.
@@ -82,7 +82,7 @@ def measure_support(model: MjModel, data: MjData, body: int) -> Support | None:
 
 
 def _basis(up: Vector) -> Vector:
-    """Return two axes across a direction, (2, 3), that form a right-handed frame with it."""
+    """Return two axes perpendicular to a direction, (2, 3), that form a right-handed frame with it."""
     first = np.cross(up, np.eye(3)[np.argmin(np.abs(up))])
     first /= np.linalg.norm(first)
     return np.stack([first, np.cross(up, first)])

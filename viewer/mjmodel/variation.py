@@ -1,4 +1,4 @@
-"""Turns a seed into factors of a model's quantities, and into noise on the state that a run starts from."""
+"""Draws from a seed: factors of a model's quantities, and noise on the state that a run starts from."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -62,7 +62,7 @@ class Variation:
         return f"{self.key}={_text(self.low)}" + (f":{_text(self.high)}" if self.high != self.low else "")
 
     def factor(self, seed: int) -> float:
-        """Return the factor of a seed: the same whatever else is varied."""
+        """Return the factor of a seed, which does not depend on other variations."""
         return float(generator(seed, "factor", *self.key.encode()).uniform(self.low, self.high))
 
     def apply(self, model: MjModel, seed: int) -> None:
@@ -110,7 +110,7 @@ NOT_RANDOM = Randomisation()
 
 
 def read_randomisation(vary: Sequence[str], noise: str | None) -> Randomisation:
-    """Return the changes that `--vary` and `--noise` ask for. SceneError for text that cannot be read."""
+    """Return the changes that `--vary` and `--noise` ask for. Raises SceneError for text that cannot be read."""
     variations = tuple(_read_variation(text) for text in vary)
     keys = [variation.key for variation in variations]
     for key in keys:
@@ -127,7 +127,7 @@ def _text(value: float) -> str:
 def find_idle_variations(model: MjModel, variations: Sequence[Variation], seed: int | None = None) -> list[str]:
     """Return why frictions that are varied change no contact, a sentence each; the model stays as it is.
 
-    `seed`: the one that the model is already varied by, if it is.
+    `seed`: seed by which the model is varied already; None if it is not varied.
     """
     hints = []
     for variation in variations:
@@ -138,9 +138,9 @@ def find_idle_variations(model: MjModel, variations: Sequence[Variation], seed: 
 
 
 def _why_idle(model: MjModel, variation: Variation, factor: float) -> str | None:
-    """Why no contact that is possible gets another friction by any factor of a variation; None if one may.
+    """Return why no factor of a variation changes the friction of any possible contact; None if one may.
 
-    `factor`: the one that the model has by now.
+    `factor`: the factor that the model is multiplied by already.
     """
     geoms, names = np.arange(model.ngeom), geom_names(model)
     if model.nflex:

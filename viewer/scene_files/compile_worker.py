@@ -1,4 +1,4 @@
-"""Compiles a scene that may kill, hang or exhaust MuJoCo, here or in a process of its own, or reports why not."""
+"""Compiles a scene that may crash, hang or exhaust MuJoCo, in this process or another, or reports why that failed."""
 
 import os
 import signal
@@ -116,7 +116,7 @@ def _try_model(model: MjModel) -> None:
 
 
 class Compilation(Worker):
-    """Scene that is being compiled by another process. `wait` for its end, read its `result`, close it."""
+    """Scene that is being compiled by another process: `wait` for its end, read its `result`, then `close` it."""
 
     def __init__(
         self,
@@ -126,7 +126,7 @@ class Compilation(Worker):
         changes: Sequence[SceneChange] = (),
         any_order: bool = False,
     ) -> None:
-        """`doubts`: what the scene is suspected of, for the message if it fails. `any_order`: as in `compile_scene`."""
+        """`doubts`: reasons why the scene may fail, for the error message. `any_order`: as in `compile_scene`."""
         self._path = path
         self._doubts = doubts
         self._changes = tuple(changes)
@@ -166,7 +166,7 @@ class Compilation(Worker):
         return OpenedScene(self._path, model, companions, refusals=refusals, notes=notes, hidden=hidden, survey=survey)
 
     def _describe_end(self) -> tuple[str, bool]:
-        """Return the reason why there is no answer; True if the scene caused it."""
+        """Return the reason why the process sent no answer, and True if the scene caused it."""
         if self._cancelled:
             return "cancelled", False
         limits, code, stderr = self.limits, self.exit_code, self.stderr

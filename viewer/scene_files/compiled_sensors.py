@@ -1,4 +1,4 @@
-"""Turns a compiled model into one with further contact sensors: a model of ours, beside one that is never changed.
+"""Adds contact sensors to a compiled model, in a separate model: the compiled one is never changed.
 
 MuJoCo adds sensors to specifications only. A model's binary file is sizes, options and then every array in the order of
 its fields, so that sensors can be appended there; the result is compared with what was written before it is used.
@@ -45,7 +45,7 @@ _AFTER_SENSORS = ("nnumeric", "ntext", "ntuple", "nkey", "nplugin")
 Values = dict[str, Any]
 """Values of a sensor in the arrays `sensor_...`, by the rest of their names."""
 Table = dict[str, NDArray[Any]]
-"""The arrays `sensor_...` by their names: a row a sensor."""
+"""The arrays `sensor_...` by their names, with one row per sensor."""
 Part = bytes | memoryview
 
 
@@ -104,9 +104,9 @@ def watch(scene: S, patterns: Sequence[str]) -> S:
 def with_sensors(scene: S, changes: Sequence[SceneChange] = (), made: Mapping[str, Values] | None = None) -> S:
     """Return a scene with some sensors made or changed, in which each contact sensor has a companion with every field.
 
-    The scene itself if nothing is to be added. Its model is never changed. `made`: further sensors by name. Changes
-    that do not fit are among the `refusals`; SceneError where MuJoCo's files are not as this module knows them. Sensors
-    with a delay have no companions, whose own past would make a state of the model longer.
+    Return the scene itself if nothing is to be added; its model is never changed. `made`: further sensors by name.
+    Changes that do not fit are among the `refusals`; raises SceneError where MuJoCo's files have an unknown format.
+    Sensors with a delay have no companions: a companion's delay buffer would make a state of the model longer.
     """
     model = scene.model
     written = read_names(model, "sensor")
@@ -207,7 +207,7 @@ def _with_rows(sensors: Table, rows: Collection[Values]) -> Table:
 
 
 def _with_companions(sensors: Table, accompanied: NDArray[np.intp]) -> Table:
-    """Return the sensors with companions of some of them appended, which have all fields."""
+    """Return the sensors, with companions that have all fields appended for some of them."""
     companions = {field: values[accompanied] for field, values in sensors.items()}
     slots = _slots(companions)
     companions["sensor_intprm"][:, 0] = _ALL_FIELDS

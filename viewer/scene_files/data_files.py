@@ -22,18 +22,18 @@ _TIMES = ("time", "t", "timestamp", "timestamps", "stamp", "times", "seconds", "
 """Names of columns of times, without their unit."""
 _UNITS = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0, "sec": 1.0, "seconds": 1.0}
 _NANOSECONDS, _MICROSECONDS = 1e5, 500.0
-"""Usual distances of whole-numbered times from which they are taken as nanoseconds, and as microseconds."""
+"""Usual differences of integer times from which on the times count as nanoseconds, and as microseconds."""
 _EPISODES = ("episode_index", "episode")
 _WIDEST = 512
-"""Numbers of a row of one array that have columns of their own."""
+"""Most numbers in a row of one array that become columns."""
 _ROWS = 1 << 16
 """Rows of text that are turned into numbers at once."""
 _DEEPEST = 8
 _LISTED = 20
-"""Messages of a topic whose fields are looked at to list them."""
+"""Number of first messages of a topic that are decoded to list its fields."""
 Numbers = NDArray[np.float64]
 Progress = Callable[[float], None]
-"""Function that is called from time to time with the part of the file that was read; a SceneError from it stops
+"""Function that is called from time to time with the fraction of the file that was read; a SceneError from it stops
 reading."""
 
 
@@ -48,7 +48,7 @@ class Column(NamedTuple):
 
 
 def list_columns(path: str | Path, rate: float | None = None, progress: Progress | None = None) -> list[Column]:
-    """Return the quantities over time in a file. `rate`: rows per second, of a file without times. Raises
+    """Return the quantities over time in a file. `rate`: rows per second [Hz], for a file without times. Raises
     SceneError."""
     path = Path(path).expanduser()
     if path.suffix.lower() == ".mcap" and path.is_file():
@@ -71,10 +71,10 @@ def read_columns(
 
     Args:
         path: A .csv, .parquet, .npz, .hdf5, .h5 or .mcap file.
-        names: The columns; all without it. Part k of an array has the name `array[k]`.
-        rate: Rows a second, of a file without times [Hz].
-        progress: Is called with the part that was read.
-        episode: Which episode, of a file of LeRobot that has several.
+        names: Names of the columns; None for all. Part k of an array has the name `array[k]`.
+        rate: Rows per second [Hz], for a file without times.
+        progress: Function that is called with the fraction that was read.
+        episode: Number of the episode, for a LeRobot file with several.
 
     Returns:
         Times [s] and values of each column, by name.
@@ -196,13 +196,13 @@ def _read_hdf5(h5py: Any, path: Path) -> dict[str, dict[str, NDArray[Any]]]:
 
 
 def _time_name(arrays: Mapping[str, NDArray[Any]]) -> str | None:
-    """Return which of some arrays is that of times."""
+    """Return the name of the array that holds the times; None if there is none."""
     plain = {name: _split_unit(name)[0] for name, values in arrays.items() if values.ndim == 1}
     return next((name for word in _TIMES for name, stem in plain.items() if stem == word), None)
 
 
 def _split_unit(name: str) -> tuple[str, float | None]:
-    """Return a name in small letters without its unit, and the unit [s]; None if there is none."""
+    """Return a name in lower case without its unit, and the unit [s]; None if there is none."""
     stem = name.strip().lower().rpartition("/")[2]
     for unit, seconds in _UNITS.items():
         for end in (f" [{unit}]", f"[{unit}]", f" ({unit})", f"({unit})", f"_{unit}"):
@@ -286,7 +286,8 @@ def _read_mcap(path: Path, wanted: set[str], progress: Progress) -> dict[str, Cu
 
 
 def _list_mcap(path: Path, progress: Progress) -> list[Column]:
-    """List the numbers of ROS 2 messages: by the first of each topic, of the others only the times are read."""
+    """List the numbers of ROS 2 messages. The first messages of each topic are decoded; of the others only times are
+    read."""
     fields: dict[str, dict[str, None]] = defaultdict(dict)
     spans: dict[str, list[float]] = {}
     for topic, seconds, decode in _messages(path, progress):

@@ -61,14 +61,15 @@ class ElementPlaces:
         return None if element is None else place_of(element)
 
     def all_of(self, tag: str, parent: str = "") -> list[Element]:
-        """Return the elements of a name in the scene and what it includes, in a parent of a name or in any."""
+        """Return the elements with a tag name in the scene and what it includes, within a parent of a tag name or any
+        parent."""
         _ = self.spec
         own = [found for found in self._elements[: self._own_lines] if found is not None]
         return [each for each in own if each.tag.name == tag and parent in ("", each.around[-1])]
 
     @cached_property
     def spec(self) -> Any | None:
-        """The scene's specification, parsed but not compiled; None if it cannot be parsed so."""
+        """The scene's specification, parsed but not compiled; None if it cannot be parsed in that form."""
         nested: dict[str, Path] = {}
         try:
             text = self._flatten(self._scene, nested)

@@ -14,7 +14,7 @@ _ELEMENT = re.compile(r"[;,]? *Element '([^']*)', line (\d+);?")
 _NAMED_ELEMENT = re.compile(r"[;,]? *Element name '([^']*)', id -?\d+(?:, line (\d+))?;?")
 _QUOTED = re.compile(r"'([^']+)'")
 NOT_UTF8 = "codec can't decode"
-"""Part of the message of a Python binding that was given other bytes."""
+"""Part of the message of a Python binding that was given bytes that are not UTF-8."""
 _LENGTH_MAX = 500
 _OUT_OF_MEMORY = ("unknown exception", "bad_alloc", "allocate memory", "memory allocation failed", "MemoryError")
 

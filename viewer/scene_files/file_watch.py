@@ -6,14 +6,14 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 Stamp = tuple[int, int, int, int]
-"""Modification and change time [ns], size [bytes] and number of a file: any way to write a file changes one."""
+"""Modification and change time [ns], size [bytes] and inode of a file: any way to write a file changes one of them."""
 
 STILL_TIME = 0.2
-"""A file counts as written once it has not changed for this long [s]."""
+"""Time without changes after which a file counts as written [s]."""
 POLL_INTERVAL = 0.1
 """Shortest time between two looks at the files [s]: a look at 200 files takes half a millisecond."""
 ABSENCE_TIME = 1.0
-"""Some editors delete a file before they write it again: only after this long is it gone [s]."""
+"""Time after which a missing file counts as deleted [s]: some editors delete a file before they write it again."""
 
 
 def read_stamp(path: Path) -> Stamp | None:

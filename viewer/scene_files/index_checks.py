@@ -19,9 +19,10 @@ _INDEX_ENDINGS = {
     "flex_vertbodyid": "nbody",
     "flex_nodebodyid": "nbody",
 }
-"""Endings of arrays that hold indices, and how many of what they count; -1 stands for none."""
+"""Endings of the names of arrays of indices, each with the size of the model that limits them; -1 stands for no
+index."""
 _SPANS = (("flex_nodeadr", "flex_nodenum", "nflexnode"), ("mesh_octadr", "mesh_octnum", "noct"))
-"""Arrays that hold beginnings and lengths of parts of others, and how long those are."""
+"""Arrays of the starts and lengths of ranges, each with the size of the model that limits the ranges."""
 _KINDS = {
     "geom_type": mujoco.mjtGeom,
     "site_type": mujoco.mjtGeom,
@@ -44,7 +45,8 @@ _REDUCE_COUNT = 4
 
 
 def check_references(model: MjModel) -> None:
-    """Raise SceneError if an index of a model leads out of its arrays, and MuJoCo loads it all the same."""
+    """Raise SceneError if an index of a model is out of range, because MuJoCo does not check it when it loads the
+    model."""
     for name in dir(model):
         for ending, total in _INDEX_ENDINGS.items():
             if name.endswith(ending):

@@ -27,7 +27,7 @@ _PARTS = ("time", "qpos", "qvel", "act", "qacc_warmstart", *INPUTS)
 _STATE = ("state", "states")
 _CONTROL = ("control", "controls")
 _ACTIONS = ("actions", "action")
-"""Numbers that a policy has chosen, which may be controls."""
+"""Names of arrays with the actions of a policy, which may be controls."""
 _ENDS = ("terminals", "timeouts", "terminations", "truncations", "dones")
 """Arrays that are true in the last row of each episode."""
 _INITIAL = "initial_state"
@@ -82,7 +82,7 @@ def read_log(
 
 
 class _Assembly:
-    """Arrays of one run, each of one part of the state or of several, being put together."""
+    """Run that is put together from arrays, each of one part of the state or of several."""
 
     def __init__(self, path: Path, model: MjModel, arrays: _Arrays, period: float | None) -> None:
         self._path, self._model, self._period = path, model, period
@@ -322,7 +322,8 @@ def _installed_assets(match: re.Match[str]) -> str:
 
 
 def _find_episode(path: Path, file: Any, demo: str | None, h5py: Any) -> tuple[Any, str, int]:
-    """Return the group of an episode, its name, and how many there are; the whole file, "" and 1 where none has one."""
+    """Return the group of an episode, its name, and how many there are; the whole file, "" and 1 for a file without
+    episodes."""
     groups, prefix = _item(path, file, "data", h5py), "demo_"
     if isinstance(groups, h5py.Group):
         names = list(groups)

@@ -15,10 +15,10 @@ STEPS_MAX = 50
 _ROWS = 12
 """Rows from which steps are tried, spread over the log."""
 _FOLLOWS, _FOLLOWS_ROUNDED = 1e-3, 2e-2
-"""Largest error of a row that steps lead to, as a part of the change since the row before: the solver's digits, and
-those of states that are rounded to single precision."""
+"""Largest error of a row that steps lead to, relative to the change since the row before: for states in double
+precision, and for states that are rounded to single precision."""
 _LOST = 1e4
-"""Error from which steps do not come back."""
+"""Relative error from which on a trial is given up."""
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class Trial:
 
     steps: int
     error: float
-    """Median error of the rows that the steps lead to, as a part of the change since the row before."""
+    """Median error of the rows that the steps lead to, relative to the change since the row before."""
     is_rounded: bool
 
     @property

@@ -21,15 +21,16 @@ _QUALITY_MAX = {"numslices": 256, "numstacks": 256, "numquads": 256, "shadowsize
 """Largest values of the rendering quality: above them a frame takes minutes, or does not fit on a graphics card."""
 _MAY_BE_INFINITE = ("range", "cutoff", "user")
 _MAY_BE_NAN = "mesh_polynormal"
-"""MuJoCo 3.5 leaves NaN there for triangles without area, which many robots have in meshes that are only drawn."""
+"""Array in which MuJoCo 3.5 leaves NaN for triangles without area, which many robots have in meshes that are only
+drawn."""
 _DERIVED = ("0", "aabb", "rbound", "subtreemass", "body_mass", "body_inertia", "body_ipos", "body_iquat", "body_margin")
-"""Endings of arrays that the compiler computes from others, in which the mistake was made."""
+"""Endings of names of arrays that the compiler computes from others; a mistake in them was made in those others."""
 
 
 def check_model(model: MjModel, hidden: Collection[int] = ()) -> tuple[str, ...]:
     """Lower settings that are too high; return notes on them. Raises SceneError for a model that cannot be simulated.
 
-    `hidden`: sensors that no person declared.
+    `hidden`: ids of sensors that the viewer has added.
     """
     timestep = float(model.opt.timestep)
     if not TIMESTEP_MIN <= timestep < np.inf:

@@ -23,12 +23,12 @@ from .xml_tags import TEXT_SIZE_MAX, Tag, XmlError, encode, find_tags, line_of, 
 NESTING_MAX = 200
 """Longest chain of includes and nested models. MuJoCo follows some thousands, then its stack is full."""
 _TEXT_LARGE = 250_000
-"""Bytes of XML, counting copies that the scene makes of its elements, that may hold some thousand bodies."""
+"""Size of XML from which it may hold some thousand bodies [bytes], with the copies that the scene makes of elements."""
 _DEPTH_LARGE = 200
-"""Elements within each other. MuJoCo's parser is recursive."""
+"""Depth of nested elements beyond which a scene is doubtful: MuJoCo's parser is recursive."""
 _ASSET_LARGE = 150_000_000
 _FLEX_FILE_LARGE = 60_000
-"""Bytes of a file that becomes a flex: a vertex takes some tens, and each becomes a body."""
+"""Size from which a file that becomes a flex is doubtful [bytes]: each vertex, some tens of bytes, becomes a body."""
 _PIXELS_LARGE = 100_000_000
 _GLANCE_SIZE_MAX = 4_000_000
 _GLANCE_FILES_MAX = 500
@@ -65,7 +65,7 @@ _LIMITS_ANYWHERE = {"nsample": 1000, "actdim": 100_000}
 _REFUSED = {"replicate": ("count", 100_000), "size": ("nkey", 10_000_000)}
 """Values from which on MuJoCo 4.0 exceeds any time limit, whatever else is in the scene."""
 _NUMBER_MAX = 1e18
-"""Keeps products of counts finite."""
+"""Largest number that is computed with, so that products of counts stay finite."""
 _SIZE_SUFFIXES = "KMGTPE"
 _ASSET_SIZE_MAX = 2**31 - 1
 """Longest file that MuJoCo can read [bytes]."""

@@ -28,14 +28,15 @@ _CHANNEL = "channel"
 _FAST = 1
 """Compression of models and their files: half as large in a fifth of the time."""
 _BYTES_MAX = 8 * 2**30
-"""Most that is read of a file [bytes]."""
+"""Most bytes that are read of a file."""
 _UNPACKED_MAX = 2**29
 """Most that a small file may unpack to [bytes]; a larger one to `_RATIO_MAX` times its own size."""
 _RATIO_MAX = 50
 
 
 class RunWriter:
-    """Writes a run: rows one after another, then the file is complete. Nothing is left of one that is not finished."""
+    """Writer of a run: it adds rows one after another, then completes the file. A file that is not finished is
+    removed."""
 
     def __init__(
         self,
@@ -120,7 +121,7 @@ class RunWriter:
 
 
 class RunFile:
-    """A saved run as it is on disk. Everything raises SceneError, one line, where the file is not valid."""
+    """A saved run as it is on disk. All methods raise SceneError, one line, where the file is not valid."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -199,7 +200,7 @@ class RunFile:
         return log
 
     def _samples(self, channel: ChannelName, array: NDArray[Any] | None) -> Samples:
-        """Return the values of a channel, of times in ascending order."""
+        """Return the values of a channel, with their times in ascending order."""
         if array is None or array.dtype != np.float64 or array.ndim != 2 or len(array) != 2:
             raise SceneError(f"{self.path}: damaged: its arrays do not fit each other")
         if not (np.isfinite(array[0]).all() and (np.diff(array[0]) >= 0).all()):
@@ -264,7 +265,7 @@ def check_unpacked(path: Path, size: int) -> None:
 def attempt_reading(path: Path, read: Callable[[], Any]) -> Any:
     """Return the result of `read`; SceneError, one line, for a file that is damaged or of another kind. `read` calls a
     library that parses the file. What NumPy, zipfile, csv and h5py raise for a damaged one is not documented, so any
-    exception counts as damage: check what they return outside of it."""
+    exception counts as damage: check the result outside of `read`."""
     try:
         return read()
     except FileNotFoundError:

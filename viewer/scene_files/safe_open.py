@@ -24,9 +24,9 @@ from .spec_changes import SceneChange
 
 T = TypeVar("T")
 _WAIT = 0.02
-"""Time between two looks at a process [s]."""
+"""Time between two checks of a process [s]."""
 _asset_stamps: dict[Path, Stamp | None] = {}
-"""Time stamps, at the last read, of the files that MuJoCo may keep decoded."""
+"""Stamps, at the last read, of the files that MuJoCo may have in its cache."""
 
 
 class OpeningCancelled(SceneError):
@@ -95,7 +95,8 @@ class Opening(Generic[T]):
         changes: Sequence[SceneChange] = (),
         known: Mapping[Path, Stamp | None] | None = None,
     ) -> None:
-        """`build`: makes something of the scene in the same thread, such as an engine. `known`: as in `open_safely`."""
+        """`build`: function that makes something of the scene, such as an engine, in the same thread. `known`: as in
+        `open_safely`."""
         self.path = path
         self._changes = tuple(changes)
         self._build = build

@@ -96,7 +96,8 @@ def find_scene(scene: str | Path | None) -> Path:
 
 
 def _find_robot(name: str) -> Path | None:
-    """Return the scene of a robot of the package robot_descriptions, such as go2 or robot:unitree_go2; None without.
+    """Return the scene of a robot of the package robot_descriptions, such as go2 or robot:unitree_go2; None if there is
+    no such robot.
 
     The package downloads the robot when it is first asked for it. Raises SceneError if that fails.
     """
@@ -161,7 +162,7 @@ def compile_spec(spec: Any, path: Path | None, changes: Sequence[SceneChange] = 
 
 
 def catch_warnings() -> None:
-    """Let MuJoCo's warnings be kept: without a hook it writes MUJOCO_LOG.TXT into the working folder."""
+    """Keep MuJoCo's warnings in `engine_warnings`: without a hook it writes MUJOCO_LOG.TXT into the working folder."""
     mujoco.set_mju_user_warning(engine_warnings.append)
 
 

@@ -70,26 +70,26 @@ class SensorEdits:
 
     @property
     def state(self) -> tuple[int, tuple[SceneChange, ...]]:
-        """Differs from an earlier one if the scene has to be opened again."""
+        """Value that differs from an earlier one if the scene has to be opened again."""
         return self._saves, self.changes
 
     @property
     def unsaved(self) -> Mapping[str, SensorChange]:
-        """Sensors that the file does not have so yet, by their names."""
+        """Changes of sensors that are not in the file yet, by the sensors' names."""
         return {change.name: change for change in self.changes if isinstance(change, SensorChange)}
 
     @property
     def exclusions(self) -> tuple[Exclusion, ...]:
-        """Pairs that are excluded here and not yet in the file."""
+        """Pairs of bodies that are excluded here and not yet in the file."""
         return tuple(change for change in self.changes if isinstance(change, Exclusion))
 
     def exclude(self, exclusion: Exclusion) -> None:
-        """Let two bodies not collide, in one step that can be undone."""
+        """Exclude collisions of two bodies, in one step that can be undone."""
         if exclusion not in self.changes:
             self._set(f"exclude {exclusion.name}", (*self.changes, exclusion))
 
     def record(self, description: str, restore: Callable[[], None]) -> None:
-        """Keep something that was done, not to sensors, but also for as long as this scene is open."""
+        """Add an action on something other than sensors, which can be undone as long as this scene is open."""
         self.undo_stack.push(self, description, restore)
 
     def make(self, changes: Sequence[SensorChange]) -> None:
@@ -147,7 +147,8 @@ class SensorEdits:
         self._set(f"save into {path.name}", kept, edits)
 
     def save_key(self, path: Path, element: str, restore: Callable[[], None]) -> None:
-        """Write a keyframe into the scene's file, and nothing else. `restore`: what undoing does beside the file."""
+        """Write a keyframe into the scene's file, and nothing else. `restore`: called by undoing, after the file is
+        restored."""
         edit = _saved(insert_elements(path, "keyframe", [element]))
         self._set(f"save a keyframe into {path.name}", self.changes, [edit], restore)
 
@@ -169,7 +170,7 @@ class SensorEdits:
         self.changes = self._accepted(self.changes)
 
     def clear(self) -> None:
-        """Drop everything: another scene runs."""
+        """Drop all changes, because another scene runs."""
         self.changes, self._refused = (), []
         self.undo_stack.forget(self)
 
@@ -183,7 +184,8 @@ class SensorEdits:
         edits: Sequence[Edit] = (),
         restore: Callable[[], None] = lambda: None,
     ) -> None:
-        """Replace all changes, in a step that can be undone with the edits of files that it made, in this order."""
+        """Replace all changes, in a step that can be undone. `edits`: edits of files that belong to it, in the order of
+        doing."""
         before = self.changes
 
         def undo() -> None:

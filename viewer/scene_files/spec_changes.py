@@ -163,7 +163,7 @@ def apply_changes(spec: Any, changes: Iterable[SceneChange]) -> list[RefusedChan
 
 
 def _exclude(spec: Any, exclusion: Exclusion) -> RefusedChange | None:
-    """Leave a pair of bodies out of collisions; why that is not possible, or not needed."""
+    """Exclude collisions of a pair of bodies; return the reason if that is not possible, or not needed."""
     for name in exclusion.bodies:
         if spec.body(name) is None:
             return RefusedChange(exclusion, f"the scene has no body named {name!r}")
@@ -213,7 +213,8 @@ def target_names(model: MjModel, kind: TargetKind) -> list[str]:
 
 
 def _missing(has: Callable[[str, str], bool], declaration: ContactDeclaration) -> str | None:
-    """Return a reason with the target of a declaration that the scene does not have; None if it has both."""
+    """Return a reason that names the target of a declaration that the scene does not have; None if it has both
+    targets."""
     for target in (declaration.first, declaration.second):
         if target.kind is not TargetKind.ANY and not has(TARGET_TABLES[target.kind], target.name):
             return f"the scene has no {TARGET_TABLES[target.kind]} named {target.name!r}"

@@ -24,7 +24,7 @@ class Edit:
     after: bytes
 
     def save(self) -> None:
-        """Write the file, whole or not at all; SceneError if it is no longer what the edit was made for."""
+        """Write the file, whole or not at all; raises SceneError if it has changed since the edit was made."""
         path = self.path.resolve()
         if encode(read_text(path)) != self.before:
             raise SceneError(f"{self.path}: was changed by another program since it was read; nothing was saved")
@@ -73,7 +73,8 @@ def append_elements(text: str, sections: "Sequence[Section]", section: "Section"
 def change_sensor(path: Path, names: Sequence[str], index: int, changes: Mapping[str, str | None]) -> Edit:
     """Set attributes of a sensor, or remove those that are None, in the file that declares it.
 
-    `path`: the scene; `names`: of all its sensors in order, empty for unnamed ones; `index`: which of them.
+    `path`: the scene; `names`: names of all its sensors in order, empty for unnamed ones; `index`: index of the sensor
+    in these.
     """
     declared = _find_declared(path)
     if [_name_of(sensor) for sensor in declared] == list(names):

@@ -29,7 +29,7 @@ MuJoCo."""
 
 
 class XmlError(ValueError):
-    """Text that is not XML, as far as tags go."""
+    """Error for text whose tags are not valid XML."""
 
     def __init__(self, offset: int) -> None:
         super().__init__(f"broken XML at character {offset}")

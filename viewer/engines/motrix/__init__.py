@@ -1,1 +1,1 @@
-"""MotrixSim: its steps, and what of a scene it can run."""
+"""MotrixSim: its steps, and the parts of a scene that it can run."""

@@ -41,7 +41,7 @@ def running_calls(what: str) -> Iterator[None]:
 
 @contextmanager
 def _translated(failure: str, kind: type[SceneError]) -> Iterator[None]:
-    """Turn the engine's exceptions, and its panics, which are not Exceptions, into an error of one line."""
+    """Raise the engine's exceptions as an error of one line; so too its panics, which are not Exceptions."""
     try:
         yield
     except (SceneError, KeyboardInterrupt, SystemExit, GeneratorExit):

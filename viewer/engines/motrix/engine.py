@@ -36,7 +36,7 @@ from .world import MotrixScene, load_motrix
 
 
 def open_scene(scene: Any, num_envs: int = 1, change: Callable[[MjModel], object] | None = None) -> "MotrixEngine":
-    """Open a scene file in MotrixSim, which builds its own model: `change` cannot reach it, and a note reports that."""
+    """Open a scene file in MotrixSim. It builds its own model, so `change` has no effect, and a note reports that."""
     path = scene.path if isinstance(scene, OpenedScene) else scene
     if not isinstance(path, Path):
         raise SceneError("MotrixSim needs a scene file: it cannot run a compiled MuJoCo model")
@@ -216,7 +216,8 @@ class MotrixEngine(SensorValues):
         return picture
 
     def adopt_pose(self, env: int = 0) -> None:
-        """Use the pose that was written. MotrixSim finds contacts in steps alone: they stay those of the last step."""
+        """Use the pose that was written. MotrixSim finds contacts only in steps, so they stay those of the last
+        step."""
         with running_calls("take a pose"):
             self._copy.write_pose(self._state, {env: self._pictures[env]})
             if self.model.nmocap:
@@ -267,19 +268,19 @@ class MotrixEngine(SensorValues):
 
 @dataclass(frozen=True)
 class Reduction:
-    """Parts of a scene that remain."""
+    """Part of a scene that MotrixSim accepts."""
 
     text: str
-    """MJCF."""
+    """MJCF of the part."""
     unread: dict[str, str]
-    """Contact sensors that were left out, and why."""
+    """Reasons why contact sensors were left out, by their names."""
     notes: tuple[str, ...]
-    """Return notes on further parts of the scene that were left out."""
+    """Notes on further parts of the scene that were left out."""
 
 
 def reduce_scene(path: Path, model: MjModel, declared: Sequence[Declaration], error: str) -> Reduction | None:
-    """Return the part that MotrixSim accepts of a scene that it refused with an error; None if there is none.
-    `model`: the scene in MuJoCo, `declared`: that model's contact sensors."""
+    """Return the part that MotrixSim accepts of a scene that it refused with an error; None if there is none. `model`:
+    MuJoCo's model of the scene; `declared`: the contact sensors of that model."""
     verdicts = [predict(model, declaration) for declaration in declared]
     refused = [i for i, one in enumerate(verdicts) if one.verdict is Verdict.REFUSE]
     try:

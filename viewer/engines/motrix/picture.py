@@ -28,7 +28,7 @@ _VELOCITIES = {_JOINTS.mjJNT_FREE: 6, _JOINTS.mjJNT_BALL: 3, _JOINTS.mjJNT_SLIDE
 
 
 class PictureCopy:
-    """Copy between MotrixSim and MuJoCo, joint by joint and actuator by actuator. Other values stay."""
+    """Copy between MotrixSim and MuJoCo, joint by joint and actuator by actuator. Other values are not changed."""
 
     def __init__(self, scene: MotrixScene, model: MjModel) -> None:
         motrix = scene.model
@@ -62,12 +62,12 @@ class PictureCopy:
         self._mocaps = [mocaps.get(body_names[bodies[index]]) for index in range(model.nmocap)]
         self._mocap_starts = [(model.body_pos[body], model.body_quat[body]) for _, body in sorted(bodies.items())]
         self._mocap_poses: tuple[Any, bytes] = (None, b"")
-        """State into which mocap bodies were last written, and their poses."""
+        """MotrixSim's state that mocap bodies were last written into, and their poses."""
         self.fixed = tuple(body_names[bodies[index]] for index, mocap in enumerate(self._mocaps) if mocap is None)
         """Names of mocap bodies that cannot be moved, because MotrixSim has no such name."""
 
     def draw(self, state: Any, env: int | None, picture: MjData) -> None:
-        """Put an environment's positions and velocities into an mjData, as far as a renderer looks at it.
+        """Write an environment's positions and velocities into an mjData, and compute what a renderer reads.
 
         `env`: None where there is only one.
         """

@@ -26,7 +26,7 @@ UNNAMED = "it reads sensors by name, and this one has none"
 VISUAL = ("material", "texture", "map", "global", "statistic", "quality", "headlight", "rgba", "light", "camera")
 """Elements whose attributes do not touch the physics."""
 MOST_LOOKS = 8
-"""Attributes of looks that are left out of one scene."""
+"""Most attributes without effect on the physics that are left out of one scene."""
 _COMPLAINT = re.compile(r"(?P<element>\w+)@(?P<attribute>\w+): ")
 """Beginning of MotrixSim's message about an attribute that it cannot read."""
 _OBJECTS = mujoco.mjtObj
@@ -46,7 +46,8 @@ def check(path: Path, model: MjModel, declared: Sequence[Declaration]) -> dict[s
 
 
 def drop_look(root: Element, error: str) -> str | None:
-    """Remove an attribute that MotrixSim reports, if it only concerns looks: its name, such as material@emission."""
+    """Remove an attribute that MotrixSim cannot read, if it does not touch the physics. Return its name, such as
+    material@emission."""
     complaint = _COMPLAINT.match(error)
     if complaint is None or complaint["element"] not in VISUAL:
         return None

@@ -1,6 +1,6 @@
 """Ask MotrixSim in another process whether it runs some scenes: a scene may crash the process that loads it.
 
-Run as a program, it is that process.
+This module is the program of that process.
 """
 
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ class ProbedScene:
     """MotrixSim's answer to one scene."""
 
     error: str | None
-    """The engine's own message, on one line; None if it loaded and took two steps."""
+    """The engine's own message, on one line; None if the scene loaded and took two steps."""
     sensors: dict[str, dict[str, Any]]
     """`size` and `collider_pairs` of the contact sensors that the engine has, by name."""
     log: tuple[str, ...]
@@ -32,7 +32,7 @@ class ProbedScene:
 
     @cached_property
     def _first_lines(self) -> dict[str, str]:
-        """Return the first line with each word: there may be ten thousand lines, one per sensor."""
+        """Return, by word, the first line with that word: there may be ten thousand lines, one per sensor."""
         return {word: line for line in reversed(self.log) for word in line.split(" ")[1:-1]}
 
 
@@ -40,7 +40,7 @@ class Probe:
     """Process that loads scenes. Start it, do other work, then read the results."""
 
     def __init__(self, scenes: list[dict[str, str]]) -> None:
-        """`scenes`: the `path` of each, and its `text` where that is not the file's."""
+        """`scenes`: the `path` of each, and a `text` if MJCF other than the file's is to be loaded."""
         self._scenes = scenes
         self._worker = Worker(__name__, scenes, _LIMITS)
 
@@ -88,7 +88,7 @@ def _work(job: Job) -> None:
 
 
 def _try_scene(motrixsim: Any, scene: dict[str, str]) -> dict[str, Any]:
-    """Load and step a scene: its contact sensors, or the engine's message."""
+    """Load and step a scene; return its contact sensors, or the engine's message."""
     answer: dict[str, Any] = {"error": None, "stage": "load", "sensors": [], "log": []}
     try:
         with capture_stderr() as answer["log"]:

@@ -73,8 +73,8 @@ class SensorReader:
         return row[self._array_columns(sensor)].astype(np.float32)
 
     def _array_columns(self, sensor: ContactSensor) -> slice:
-        """Return the columns of a sensor's own array in a row: behind its contacts, from which it does not always
-        follow."""
+        """Return the columns of a sensor's own array in a row: they follow those of its contacts, from which the array
+        cannot always be computed."""
         start = self._row_starts[sensor.name] + _row_layout(self._sources[sensor.name].declared.num, Reduce.NONE).size
         return slice(start, start + sensor.size)
 
@@ -112,13 +112,14 @@ class SensorReader:
             return self._model.get_sensor_value(name, self._state())
 
     def _single(self, motrix: MotrixSensor, mode: Reduce) -> ContactBatch:
-        """Return the contacts that a sensor matches, ranked as in one of the other modes, with slots to spare."""
+        """Return the single contacts that a sensor matches, in the order of a reduce mode, with spare slots."""
         key, layout = motrix.companions[mode]
         batch = layout.decode(self._values(key))
         return self._turn(batch, motrix) if layout.pair_order is PairOrder.MIXED else batch
 
     def _turn(self, batch: ContactBatch, motrix: MotrixSensor) -> ContactBatch:
-        """Return the contacts of pairs in both orders, corrected where sensors of reversed pairs report them too."""
+        """Return the contacts of pairs in both orders, corrected where a sensor of the reversed pairs reports them
+        too."""
         reported = _identity(batch)[..., :, np.newaxis, :]
         turned = np.zeros_like(batch.filled)
         for key, layout in motrix.turned:
@@ -187,8 +188,8 @@ class MotrixForces:
     from_mujoco = False
 
     def __init__(self, motrix: Any, links: Sequence[str], state: Callable[[], Any], num_envs: int = 1) -> None:
-        """`links`: name of each body's link in the MuJoCo model's order, empty where there is none; `state`: the
-        engine's state now, which is another one after a reset."""
+        """`links`: name of each body's link in the MuJoCo model's order, empty where there is none; `state`: returns
+        the engine's present state, which is another object after a reset."""
         self._motrix, self._state = motrix, state
         self._single = num_envs == 1
         self._links = list(links)

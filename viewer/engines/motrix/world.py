@@ -16,11 +16,11 @@ from .calls import import_motrixsim, loading_calls
 from .portability import UNNAMED, VISUAL, predict
 
 _SPARE_SLOTS = 256
-"""Slots of a companion: more than most sensors request, so that the contacts they drop are read too."""
+"""Slots of a companion: more than most sensors request, so that contacts that these drop are read too."""
 _SPARE_VALUES = 2**18
-"""Values over all environments up to which a companion has spare slots."""
+"""Number of values over all environments up to which a companion has spare slots."""
 _MAX_VALUES = 2**24
-"""Most values of one sensor over all environments: beyond, the engine crashes."""
+"""Most values of one sensor over all environments; with more, the engine crashes."""
 _MODES = {
     Reduce.NONE: "None_",
     Reduce.MINDIST: "MinDist",
@@ -38,11 +38,11 @@ class MotrixSensor:
     layout: ContactLayout
     """Layout of the sensor's own array."""
     companions: dict[Reduce, tuple[str, ContactLayout]]
-    """Name and layout of a sensor with all fields and some slots to spare, for each reduce mode."""
+    """Name and layout of a sensor with all fields and spare slots, for each reduce mode."""
     turned: tuple[tuple[str, ContactLayout], ...]
-    """Sensors of its reversed pairs, where only some are."""
+    """Names and layouts of sensors of the reversed pairs, where only some of the pairs are reversed."""
     geoms: tuple[tuple[str, str], ...]
-    """Names of the geoms of its pairs."""
+    """Names of the two geoms of each pair that the sensor matches."""
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ class MotrixScene:
     """Name of the geom that each collider belongs to."""
     sensors: list[MotrixSensor]
     unread: dict[str, str]
-    """Contact sensors that MotrixSim does not have, and why."""
+    """Reasons why MotrixSim does not have some contact sensors, by their names."""
     log: list[str]
     """Messages of the engine while it loaded the scene."""
 
@@ -179,7 +179,7 @@ def _companion(motrixsim: Any, name: str, match: Any, slots: int, mode: Reduce =
 
 
 def _collider_geoms(model: Any) -> dict[int, str]:
-    """Name of the geom that each collider belongs to."""
+    """Return the name of the geom that each collider belongs to."""
     return {
         collider: name or ""
         for index, name in enumerate(model.geom_names)
@@ -201,7 +201,7 @@ def _companion_name(sensor: str, *what: str) -> str:
 def _name_parts(world: Any, picture: MjModel) -> tuple[list[str], list[str]]:
     """Name unnamed parts of the scene; return the names of joints and links in the MuJoCo model's order.
 
-    Both engines walk the scene in the file's order, so that a part without a name is known by its place.
+    Both engines read the scene in the file's order, so an unnamed part is identified by its place.
     """
     links: list[Any] = []
     joints: list[Any] = []
@@ -224,7 +224,7 @@ def _walk(link: Any) -> Iterator[Any]:
 
 
 def _fill_names(parts: list[Any], names: list[str]) -> list[str]:
-    """Give unnamed parts the name at their place; each name if there is such a part, else an empty one."""
+    """Name unnamed parts after `names` in order; return the names, each empty if no part has it."""
     if len(parts) == len(names):
         for part, name in zip(parts, names, strict=True):
             part.name = part.name or name

@@ -1,4 +1,4 @@
-"""Shows one environment of a batch that another engine steps: that engine's arrays, and the rest solved again."""
+"""One environment of a batch that another engine steps: the arrays of that engine, and contacts solved by MuJoCo."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -35,10 +35,10 @@ class BatchState:
 
 
 class BatchEngine(MujocoEngine):
-    """Engine of one environment of a batch, with the arrays of the engine that steps it.
+    """Engine that shows one environment of a batch, with the arrays of the engine that steps it.
 
-    A sensor whose array holds positions and forces of its contacts is read as it is. The contacts of all others, and
-    of sensors whose reduce mode was switched, are solved again by MuJoCo in the state that was handed over.
+    A sensor whose array holds positions and forces of its contacts is read as it is. The contacts of all others, and of
+    sensors whose reduce mode was switched, are solved again by MuJoCo in the state that was handed over.
     """
 
     can_edit_sensors = has_contact_list = False
@@ -135,5 +135,5 @@ class BatchEngine(MujocoEngine):
 
 
 def is_drawable(layout: ContactLayout) -> bool:
-    """Return whether an array holds positions and forces of contacts."""
+    """Return True if an array holds positions and forces of contacts."""
     return (_NET if layout.reduce is Reduce.NETFORCE else _DRAWN) <= set(layout.fields)

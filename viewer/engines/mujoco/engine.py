@@ -50,7 +50,8 @@ _RK4 = int(mujoco.mjtIntegrator.mjINT_RK4)
 
 
 def open_scene(scene: Any, num_envs: int = 1, change: Callable[[MjModel], object] | None = None) -> "MujocoEngine":
-    """Return a scene from a file, an opened scene, or a compiled model, which is changed by `change` alone."""
+    """Return an engine for a scene: a file, an opened scene, or a compiled model, which nothing but `change`
+    changes."""
     if isinstance(scene, mujoco.MjModel):
         scene = LoadedScene(None, scene, owned=False)
     scene = scene if isinstance(scene, LoadedScene) else open_safely(scene)
@@ -67,7 +68,7 @@ class MujocoEngine(SensorReader):
     can_watch_all = can_edit_sensors = has_contact_list = can_resimulate = True
 
     def __init__(self, scene: LoadedScene, data: MjData | None = None, num_envs: int = 1) -> None:
-        """`data`: a user's own state, taken as it is."""
+        """`data`: a user's own mjData, used as it is."""
         self.name = f"MuJoCo {mujoco.__version__}"
         self.path = scene.path
         self.files: Mapping[Path, Any] = scene.survey.files if isinstance(scene, OpenedScene) and scene.survey else {}
@@ -126,7 +127,7 @@ class MujocoEngine(SensorReader):
         return self._past
 
     def allow_model_changes(self, versions: ModelVersions | None = None) -> ModelVersions:
-        """Let the past know the values of the model at each step. `versions`: those that are known already."""
+        """Keep the model's values at each step for the past. `versions`: values that are known already."""
         if self.model_versions is None:
             if self._past is not None:
                 raise ValueError("the past of this engine takes its model as fixed")
@@ -276,7 +277,8 @@ class MujocoEngine(SensorReader):
         return MujocoSubsteps(self.model, distances)
 
     def warning(self) -> str | None:
-        """Return, once, a warning for the user about trouble that MuJoCo had since the last reset and survived."""
+        """Return a warning for the user about trouble in MuJoCo since the last reset that did not stop it; each warning
+        once."""
         return next((found for data in self._datas if (found := self._warnings.news(self.model, data))), None)
 
     def copy(self) -> Engine:
@@ -346,14 +348,14 @@ class MujocoDiagnostics:
 
 
 Work = Callable[[Any], object]
-"""Works on one item."""
+"""Function that processes one item."""
 _Job = tuple[Work, Iterator[Any]] | None
 
 
 class ThreadPool:
     """Threads beside the calling one. MuJoCo releases Python's lock while it steps.
 
-    Not an executor's threads: to wake them takes three times as long, which every step would pay.
+    An executor is not used: waking its threads takes three times as long, in every step.
     """
 
     def __init__(self, count: int) -> None:
@@ -365,7 +367,7 @@ class ThreadPool:
         weakref.finalize(self, _dismiss, self._jobs, count)
 
     def share(self, items: Iterable[Any], work: Work) -> None:
-        """Let all threads process items, each the next one when it is done: some take longer than others."""
+        """Let all threads process items. Each takes the next item when it is done, because some items take longer."""
         waiting = iter(items)
         for _ in range(self._count):
             self._jobs.put((work, waiting))

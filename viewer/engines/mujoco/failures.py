@@ -1,4 +1,4 @@
-"""Turns failures inside MuJoCo into words for the user."""
+"""Describes failures inside MuJoCo for the user."""
 
 import mujoco
 import numpy as np

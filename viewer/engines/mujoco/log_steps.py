@@ -15,17 +15,17 @@ from .resimulation import ArrivedRow, Resimulator
 from .sensor_reader import SensorReader
 
 _SAFETY, _STIFFEST = 10.0, 50.0
-"""Safety factor on estimated errors of forces, and largest factor by which stiff contacts enlarge a missing part:
-with these, 99 of 100 close steps of random scenes and robots had every contact force within the stated error."""
+"""Safety factor on estimated errors of forces, and largest factor by which stiff contacts enlarge a missing force: with
+these, 99 of 100 close steps of random scenes and robots had every contact force within the stated error."""
 _POSITION = 1e-4
-"""Largest error of a position, with the position itself as a scale beyond 1 [m, rad]."""
+"""Largest error of a position [m, rad]; relative to the largest position where that exceeds 1."""
 
 
 class LogSteps:
     """Steps between the rows of a log or saved run. Implements `engines.logged_steps.LoggedSteps`."""
 
     def __init__(self, engine: SensorReader, log: StateLog, versions: ModelVersions | None = None) -> None:
-        """`versions`: of a model that is changed."""
+        """`versions`: values of a model that was changed during the run."""
         self.path, self.is_run = log.path, bool(log.about)
         self.notes, self.channels = log.notes, log.channels
         self.watches_all = bool(log.about.get("watch_all"))
@@ -102,7 +102,7 @@ class LogSteps:
 
 
 class _MissingForces:
-    """Force that is missing to reach a row from the state that steps have reached, as a part of the acting forces.
+    """Force that is missing to reach a row from the state that steps have reached, relative to the acting forces.
     Implements `resimulation.Tolerance`."""
 
     close, near, time = 0.01, 1e-6, 0.1
@@ -115,7 +115,8 @@ class _MissingForces:
         """Data for inverse dynamics, made when first needed."""
 
     def distance(self, reached: Row, row: ArrivedRow, count: int) -> float:
-        """Compare forces by the accelerations that they cause, weighed with the inertia."""
+        """Return the missing force relative to the acting ones, both measured by their accelerations, weighted with the
+        inertia."""
         model, data = self._model, self._data
         state = reached.copy()
         state[self._columns] = row.state
@@ -138,8 +139,9 @@ class _MissingForces:
         return max(error / acting if acting > 0 else np.inf, 1e-16) if error > 0 else 1e-16
 
     def force_error(self, start: Row, reached: Row, row: ArrivedRow, distance: float) -> float:
-        """Return the error of the forces by inverse dynamics of the last step: the velocities in a row determine the
-        contact forces that lead there, whatever the inputs, and the reached velocities those that led to them."""
+        """Return the error of the contact forces, from inverse dynamics of the last step. The velocities in the row
+        determine the forces that lead there, whatever the inputs; the reached velocities determine the computed
+        ones."""
         model, timestep = self._model, self._model.opt.timestep
         if self._inverse is None:
             self._inverse = mujoco.MjData(model)

@@ -15,7 +15,7 @@ _MOST = 200_000
 
 
 class ModelVersions:
-    """Own model with the values that its owner's model has or had."""
+    """Separate model that can have any values that its owner's model has or had."""
 
     def __init__(self, model: MjModel) -> None:
         self._values = ModelValues(model)
@@ -28,7 +28,7 @@ class ModelVersions:
 
     @property
     def size(self) -> int:
-        """Length of all values [bytes]."""
+        """Size of all values of a version [bytes]."""
         return self._values.size
 
     def add(self, number: int, content: bytes) -> None:

@@ -19,8 +19,8 @@ from .sensor_reader import SensorReader
 from .states import States
 
 _SPACING_LARGE, _SPACING_SMALL, _SPACING_SIZE = 32, 128, 4096
-"""Most steps between two states: in large scenes, in small ones, whose steps take less time, and in those in between,
-times degrees of freedom."""
+"""Most steps between two kept states: in large scenes; in small scenes, whose steps take less time; and, in scenes
+between them, the dividend of the number of degrees of freedom."""
 _CHANGEABLE = (
     "qpos",
     "qvel",
@@ -42,7 +42,8 @@ class MujocoPast:
     def __init__(
         self, engine: SensorReader, after_show: Callable[[], object], versions: ModelVersions | None = None
     ) -> None:
-        """`after_show`: called when the data shows another step. `versions`: of a model that is changed."""
+        """`after_show`: called when the data shows another step. `versions`: values of a model that is changed during
+        the run."""
         self._engine, self._after_show = engine, after_show
         self._model, self._data = engine.model, engine.data
         self.names = tuple(sensor.name for sensor in engine.sensors if not sensor.virtual)
@@ -113,14 +114,14 @@ def can_adopt(model: MjModel, before: MjModel) -> bool:
 
 
 def is_same_state(model: MjModel, data: MjData, before: MjModel, old: MjData) -> bool:
-    """Return True if nothing but the histories of sensors differs."""
+    """Return True if two states differ in nothing but the delay buffers of sensors."""
     return _state_of(model, data).tobytes() == _state_of(before, old).tobytes()
 
 
 def adopt(model: MjModel, data: MjData, before: MjModel, old: MjData) -> None:
     """Copy a state between models that `can_adopt` it: all of it if possible, else time and motion.
 
-    Where models differ in nothing but sensors, the run goes on bit for bit as it would have.
+    If the models differ in nothing but sensors, the run continues bit for bit as without the change.
     """
     if model.opt.enableflags & SLEEP:
         # What sleeps is not computed: all of it has to be awake until the end.

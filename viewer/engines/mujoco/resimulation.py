@@ -21,14 +21,14 @@ from .states import FirstStages, States
 _MOST_STEPS = 1000
 """Most steps between two states that are re-simulated."""
 _MOST_ROWS = 256
-"""Rows without a step that are read in one call."""
+"""Most rows without a step that are read in one call."""
 _UNPROVEN = 1e300
-"""Distance of a step that leads to the right positions, and to other velocities or inputs."""
+"""Distance that stands for a step that leads to the right positions, but to other velocities or inputs."""
 
 
 @dataclass(frozen=True)
 class ArrivedRow:
-    """A state that was seen in a user's loop, or that a log has."""
+    """State that was seen in a user's loop, or that is in a log."""
 
     state: Row
     """Values of the source's columns, (columns,): of a loop, the whole of mjSTATE_INTEGRATION."""
@@ -47,7 +47,8 @@ class RowSource(Protocol):
     """Source of rows."""
 
     def next_row(self) -> ArrivedRow | None:
-        """Return the oldest row that was not read; None if there is none. The engine knows the row's version then."""
+        """Return the oldest row that was not read; None if there is none. The engine then knows the model's version of
+        the row."""
         ...
 
     def is_model_known(self, row: ArrivedRow) -> bool:
@@ -61,17 +62,16 @@ class Tolerance(Protocol):
     close: float
     """Largest distance of a step that counts as close."""
     near: float
-    """Largest distance at which no other inputs are tried."""
+    """Distance up to which a step is accepted without trying other inputs."""
     time: float
-    """Largest error of the times of rows, as a part of a time step."""
+    """Largest error of the times of rows, relative to a time step."""
 
     def distance(self, reached: Row, row: ArrivedRow, count: int) -> float:
-        """Return the distance from a row at the end of `count` steps, from the state that the engine's data have."""
+        """Return the distance of a row from the state that the engine's data have reached after `count` steps."""
         ...
 
     def force_error(self, start: Row, reached: Row, row: ArrivedRow, distance: float) -> float:
-        """Return the estimated error of the contact forces of a step between such states, as a part of the largest
-        force of a step."""
+        """Return the estimated error of the contact forces of a step, relative to the largest force of the step."""
         ...
 
 
@@ -89,7 +89,7 @@ class ResimulatingEngine(SteppedEngine, Protocol):
     """Engine that re-simulates a user's loop: one with `can_resimulate`."""
 
     def allow_model_changes(self) -> ModelVersions:
-        """Let the past know which values the model had at each step."""
+        """Keep the values that the model had at each step for the past."""
         ...
 
 
@@ -97,10 +97,10 @@ class _Trial(NamedTuple):
     """Steps that were tried from a row to the next one."""
 
     distance: float
-    """Distance of the state that the steps lead to; 0 for bit for bit."""
+    """Distance of the reached state from the next row; 0 if it is equal bit for bit."""
     start: Row
     kept: Row | None
-    """The same, unless the last step has left just that."""
+    """`start`; None if the step before ended in exactly that state."""
     is_swapped: bool
     steps: int
     last_start: Row
@@ -126,9 +126,9 @@ class Resimulator:
         missing: Sequence[str] = (),
         tolerance: Tolerance | None = None,
     ) -> None:
-        """`versions`: of a model that changes. `columns`: places of the rows' values in a state as a history keeps it;
-        mjSTATE_INTEGRATION without it. `rest`: such a state, which has the values that rows lack; without it these are
-        carried along. `missing`: parts of a state that steps depend on and rows lack."""
+        """`versions`: values of a model that changes. `columns`: indices of the rows' values in a state as a history
+        keeps it; None for mjSTATE_INTEGRATION. `rest`: state with the values that rows lack; None to carry these along.
+        `missing`: parts of a state that steps depend on and rows lack."""
         self._engine, self._rows, self._versions, self._tolerance = engine, rows, versions, tolerance
         self._model, self._data = engine.model, engine.data
         self._states = States(self._model, self._data, versions)
@@ -137,7 +137,7 @@ class Resimulator:
         self._columns = _narrow(columns)
         self._rest = rest
         self._carries_sleep = tolerance is None and self._states.size > physics + 1
-        """True if rows have all of a state but which bodies sleep."""
+        """True if rows have everything of a state except which bodies sleep."""
         is_input = np.isin(columns, places(self._model, *INPUTS))
         self._input_columns, self._input_places = _narrow(np.flatnonzero(is_input)), _narrow(columns[is_input])
         # The times in a log may have rounding errors, and are compared on their own.
@@ -161,19 +161,19 @@ class Resimulator:
         self._version = 0 if versions is None else versions.current
         """Version of the model with which the last step was taken."""
         self._left: bytes | None = None
-        """State that the last step has left, if that is known."""
+        """State in which the last step ended, as bytes, if it is known."""
         self._swapped = False
         """True if the inputs of the last row belonged to the step that ended there."""
         self._following: list[tuple[Row | None, StepKind, float]] = []
-        """Steps that are known to lead to the last row and were not taken yet: states from which they start, kinds, and
-        how far their forces may be off."""
+        """Steps that are known to lead to the last row and were not taken yet: the states from which they start, their
+        kinds, and the estimated errors of their forces."""
         self.trouble = ""
-        """Reason why rows that are not states are left out; a source empties it once it was reported."""
+        """Reason why rows that are not finite are left out; a source empties it after reporting it."""
         self._velocities = slice(1 + self._model.nq, 1 + self._model.nq + self._model.nv)
         self._is_bad = False
-        """True if the last row was no state."""
+        """True if the last row was not finite."""
         self.lost = 0
-        """Steps since the loop was last reset whose rows were lost, by their time."""
+        """Number of steps since the loop's last reset whose rows were lost, computed from their time."""
 
     @property
     def waiting(self) -> bool:
@@ -187,7 +187,7 @@ class Resimulator:
         return bool(self._following)
 
     def next_step(self) -> ArrivedStep | None:
-        """Re-simulate the next step: the engine's data are then those after it. None if none has arrived."""
+        """Re-simulate and return the next step; the engine's data are then at its end. None if no step has arrived."""
         for _ in range(_MOST_ROWS):
             if self._following:
                 return self._next_following()
@@ -211,7 +211,7 @@ class Resimulator:
         self._following.clear()
 
     def go_back(self, row: ArrivedRow) -> None:
-        """Continue after a row, at which the engine's data are."""
+        """Continue after a row; the caller has set the engine's data to it."""
         self.restart()
         self._row = row
         self._end = np.empty_like(self._now)
@@ -300,8 +300,8 @@ class Resimulator:
         return divergence_text(self._model, *row.trouble, float(start[0])) + contacts_text(self._model, self._data)
 
     def _best_trial(self, before: ArrivedRow, row: ArrivedRow, passed: float) -> _Trial | None:
-        """Take the steps between two rows with the model and the inputs that come closest to the second one; the data
-        are then those after the last trial. None if none come close."""
+        """Take the steps between two rows with the model and the inputs that come closest to the second row; the data
+        are then at the end of the last trial. None if no trial comes close."""
         best: _Trial | None = None
         end = reached = self._end
         near = self._tolerance.near if self._tolerance else 0.0
@@ -326,7 +326,8 @@ class Resimulator:
         return best
 
     def _possible_versions(self, before: ArrivedRow, row: ArrivedRow) -> Sequence[int | None]:
-        """Return the versions of the model that may lead from a row to the next; None: the one in the row itself."""
+        """Return the versions of the model that may lead from a row to the next; None stands for the version in the
+        row."""
         if self._versions is None or self._tolerance is not None:
             return (None,)
         # Each check of a model finds one version more at most: that may be found after this row.
@@ -348,7 +349,7 @@ class Resimulator:
         return max(1, round(passed / float(self._model.opt.timestep)))
 
     def _state_of(self, row: ArrivedRow, input_row: ArrivedRow, version: int | None = None) -> Row:
-        """Return the state of a row, with the inputs of a row."""
+        """Return the state of a row, with the inputs of `input_row`."""
         if self._rest is not None:
             state = self._rest.copy()
         elif self._carries_sleep and self._end[self._moved].tobytes() != row.state[self._moved].tobytes():
@@ -368,7 +369,7 @@ class Resimulator:
         return state
 
     def _load(self, start: Row, content: bytes) -> Row | None:
-        """Set the data from which a step starts; return the state, or None if the last step has left just that."""
+        """Set the data to the start of a step; return that state, or None if the step before ended in it."""
         now = self._now
         self._states.save(now)
         if now.tobytes() != content:
@@ -390,7 +391,7 @@ class Resimulator:
             self._states.restore(start)
 
     def _try(self, row: ArrivedRow, count: int) -> float:
-        """Run steps; return the distance of their end from a row: 0 for bit for bit."""
+        """Run steps; return the distance of the reached state from a row: 0 if it is equal bit for bit."""
         try:
             if count > 1:
                 mujoco.mj_step(self._model, self._data, count - 1)
@@ -450,8 +451,8 @@ def _narrow(indices: NDArray[np.intp]) -> slice | NDArray[np.intp]:
 def retrace(
     model: MjModel, reader: SensorReader, spans: Sequence[KeptSpan], versions: ModelVersions | None = None
 ) -> Retraced:
-    """Re-simulate the states of a history with a copy of a reader's model, which nothing else changes, while they are
-    read."""
+    """Re-simulate the states of a history while they are read, with a copy of a reader's model that nothing else
+    changes."""
     states = np.stack([span.state for span in spans])
     numbers = [] if versions is None else sorted({int(number) for number in states[:, -1]})
     changes = versions is not None and (len(numbers) > 1 or numbers != [versions.current])
@@ -475,8 +476,8 @@ def retrace(
 
 
 def _recorded_states(model: MjModel, spans: Sequence[KeptSpan], versions: ModelVersions | None) -> Iterator[Row]:
-    """Yield each state from which a step of some spans starts, and the last; the array is written again for the next
-    one. Two of the same time where something was moved by hand."""
+    """Yield each state from which a step of some spans starts, then the last state, all in the same array. Two states
+    have the same time where something was moved by hand."""
     data = mujoco.MjData(model)
     states = States(model, data, versions)
     now = np.empty(states.size)

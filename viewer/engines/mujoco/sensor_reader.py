@@ -33,7 +33,7 @@ from .states import FirstStages
 
 _WATCH_ALL = "all contacts"
 _WATCH_ALL_SLOTS = 1000
-"""Number of slots at first; it grows with the number of contacts."""
+"""Initial number of slots of the sensor that watches all contacts; it grows with the number of contacts."""
 _REDUCE_NUMBERS = {reduce: number for number, reduce in enumerate(Reduce)}
 _ACC = int(mujoco.mjtStage.mjSTAGE_ACC)
 
@@ -49,7 +49,7 @@ class _Readout:
     delayed: bool = False
     """True if the array is older than the contact list."""
     joined: tuple[int, ...] = ()
-    """Ids of the sensors that it is joined from, if it is."""
+    """Ids of the sensors that are joined into this one; empty if none are."""
     place: tuple[slice, SpreadLayout] | None = None
     """Columns of the contacts in `sensordata`, and their layout there."""
 
@@ -60,7 +60,7 @@ class _Readout:
 
     @property
     def sensor_ids(self) -> tuple[int, ...]:
-        """Sensors in the model that this is read from, the one with the most fields last."""
+        """Ids of the model's sensors that are read, the one with the most fields last."""
         own = self.joined or (self.sensor_id,)
         return tuple(i for i in (*own, self.companion_id) if i is not None)
 
@@ -73,12 +73,12 @@ class SensorReader(SensorValues):
         self.num_envs = len(datas)
         self._datas = datas
         self.first_stages = FirstStages(self.model, datas)
-        """Takes the steps, so that `contact_data` has the contacts that the arrays report."""
+        """Object that takes the steps, so that `contact_data` has the contacts that the arrays report."""
         self._owned = scene.owned
         self.companions: Mapping[int, int] = scene.companions
         """Id of a declared contact sensor -> id of its companion."""
         self.hidden = scene.hidden
-        """Ids of further sensors that nobody sees."""
+        """Ids of further sensors that are not shown to the user."""
         self._geom_names, self._flex_names = geom_names(self.model), flex_names(self.model)
         self._starts, self._sizes = self.model.sensor_adr.tolist(), self.model.sensor_dim.tolist()
         # Views of sensors that were read, one an environment: they stay valid, and a new one takes 4 µs.
@@ -92,7 +92,7 @@ class SensorReader(SensorValues):
         # Views: stepping changes them. A scene without contact sensors leaves rows without a meaning.
         self._rows: list[Row] = [data.sensordata[span] if self._sensors else np.zeros(1) for data in self._datas]
         self._watched: list[memoryview] = []
-        """Number of contacts of each environment in the sensor of the model that watches all, if that is read."""
+        """Number of contacts of each environment in the model's sensor of all contacts, if that sensor is read."""
 
     @property
     def data(self) -> MjData:
@@ -328,7 +328,7 @@ class SensorReader(SensorValues):
     def _sense_again(self, sensor_ids: Iterable[int]) -> None:
         """Let MuJoCo compute the arrays of some sensors again, from the present contacts and forces.
 
-        It does so in its next step; until then they would hold what they reported before they were changed.
+        MuJoCo does so in its next step; until then the arrays would hold values from before the sensors were changed.
         """
         options, columns = self.model.opt, [self._columns(i) for i in sensor_ids]
         flags = options.enableflags
@@ -347,8 +347,8 @@ class SensorReader(SensorValues):
             options.enableflags = flags
 
     def _correct_velocities(self, sensor: ContactSensor, readout: _Readout) -> None:
-        """Write velocities of a sensor's contacts as of the state before the step, to which all else in the array
-        belongs. MuJoCo computes those of flexes from the joints, which the step has moved on."""
+        """Replace velocities of a sensor's contacts by those before the step, as all else in the array. MuJoCo computes
+        velocities of flexes from the joints, which the step has already moved."""
         for env, data in enumerate(self._datas):
             listed = self.contact_data(env)
             rebuilt = rebuild_contacts(self.model, listed, readout.matcher.match(listed), sensor.reduce, sensor.slots)
@@ -379,5 +379,5 @@ class SensorReader(SensorValues):
 
 @cache
 def _layout(fields: tuple[Field, ...], slots: int, reduce: str) -> ContactLayout:
-    """Return a layout, which is made once: that takes 72 µs."""
+    """Return a layout from a cache: making one takes 72 µs."""
     return ContactLayout(fields, slots, reduce)

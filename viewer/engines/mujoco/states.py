@@ -1,4 +1,5 @@
-"""Reads and writes everything from which MuJoCo takes the following steps, and returns to where the last one began."""
+"""Reads and writes the whole state from which MuJoCo takes the next steps, and the state where the last step
+started."""
 
 from collections.abc import Sequence
 from functools import cached_property
@@ -17,8 +18,8 @@ _RK4 = int(mujoco.mjtIntegrator.mjINT_RK4)
 
 
 class States:
-    """The states of an mjData: mjSTATE_INTEGRATION, where bodies may sleep what sleeps, and the version of a model that
-    is changed while it runs."""
+    """States of an mjData: mjSTATE_INTEGRATION, the sleep of bodies where they may sleep, and the version of a model
+    that is changed while it runs."""
 
     def __init__(self, model: MjModel, data: MjData, versions: ModelVersions | None = None) -> None:
         self._model, self._data, self._versions = model, data, versions
@@ -27,7 +28,7 @@ class States:
         self._physics_size = mujoco.mj_stateSize(model, STATE)
         self._sleep_stop = self._physics_size + (self._sleep_state().size if self._sleeps else 0)
         self.size = self._sleep_stop + (versions is not None)
-        """Values of a state."""
+        """Number of values in a state."""
 
     def save(self, state: Row) -> None:
         """Write the present state into an array, (size,)."""
@@ -53,8 +54,8 @@ class States:
         mujoco.mj_setState(self._model, self._data, physics, STATE)
 
     def hide_forces(self) -> None:
-        """Make the contact forces unknown: NaN, in the contacts and in the arrays of all sensors, also of sensors
-        that touch nothing here: forces are of the step that led here."""
+        """Set the contact forces to NaN, because they are unknown, in the contacts and in the arrays of all sensors.
+        Sensors that touch nothing in this state are included: forces are those of the step that led here."""
         model, data = self._model, self._data
         before = data.sensordata.copy()
         data.efc_force[:] = data.qfrc_constraint[:] = np.nan
@@ -66,7 +67,7 @@ class States:
 
     @cached_property
     def _force_places(self) -> NDArray[np.intp]:
-        """Columns of forces and torques of contact sensors in `sensordata`, (n,)."""
+        """Return the columns of forces and torques of contact sensors in `sensordata`, (n,)."""
         model, places = self._model, [np.empty(0, np.intp)]
         for sensor in np.flatnonzero(model.sensor_type == mujoco.mjtSensor.mjSENS_CONTACT).tolist():
             layout = read_layout(model, sensor)
@@ -103,7 +104,8 @@ class FirstStages:
     def __init__(self, model: MjModel, datas: Sequence[MjData]) -> None:
         self._model, self._datas, self._options = model, datas, model.opt
         self._ends: list[float | None] = [None] * len(datas)
-        """Times after the last steps [s], if these started from `_starts` and left another stage; else None."""
+        """Times after the last steps [s], if these started from `_starts` and left contacts of a later stage; else
+        None."""
         self._starts: dict[int, tuple[States, Row]] = {}
         self._computed: dict[int, tuple[MjData, States]] = {}
         self._stale = [True] * len(datas)
@@ -127,11 +129,11 @@ class FirstStages:
         self._ends[env] = data.time
 
     def forget(self, env: int = 0) -> None:
-        """Use the contacts in an mjData, which were computed in its present state, without a step."""
+        """Use the contacts in an mjData: they were computed in its present state, not in a step."""
         self._ends[env] = None
 
     def data(self, env: int = 0) -> MjData:
-        """Return the mjData of an environment, or one that is computed; it is valid until the next step."""
+        """Return the mjData of an environment, or one with recomputed contacts, which is valid until the next step."""
         data = self._datas[env]
         # The start of a step that another program took is not known.
         if self._ends[env] is None or self._ends[env] != data.time:

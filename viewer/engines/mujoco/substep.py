@@ -14,13 +14,13 @@ from ...mjmodel.state import STATE
 from ...mjmodel.types import MjData, MjModel
 
 PRECISION = 1e-12
-"""Largest error of a distance at the level that it passes [m]."""
+"""Largest difference between the level and the distance at the instant that is found [m]."""
 _PHYSICS = int(mujoco.mjtState.mjSTATE_PHYSICS)
 _INPUTS = int(mujoco.mjtState.mjSTATE_USER)
 _RK4 = int(mujoco.mjtIntegrator.mjINT_RK4)
 _TRIALS = 200
 _SAME = 1e-9
-"""Largest difference of positions and velocities of a re-simulated step."""
+"""Largest difference of positions and velocities at which a re-simulated step counts as the same step."""
 _APART = 1e-4
 """Distance by which touching geoms are moved apart to measure the direction between them [m]."""
 
@@ -39,15 +39,15 @@ class MujocoSubsteps:
 
     @cached_property
     def _data(self) -> MjData:
-        """Return our own state, made when first needed."""
+        """Return a separate mjData, made when first needed."""
         return mujoco.MjData(self._model)
 
     def reset(self) -> None:
-        """Forget the states: the next one does not continue them."""
+        """Forget the saved states: no step leads from them to the next one."""
         self._states.clear()
 
     def save(self, data: MjData) -> None:
-        """Keep a state to which a step has led, or from which the first one starts."""
+        """Keep a state: the end of a step, or the start of the first step."""
         state = np.empty(mujoco.mj_stateSize(self._model, STATE))
         mujoco.mj_getState(self._model, data, state, STATE)
         self._states.append((float(data.time), state))
