@@ -78,10 +78,10 @@ class Application:
         self.recorder = Recorder(self.saved)
         self.run_saving = RunSaving()
         self.keyframes = Keyframes(self.sensor_edits)
-        """Keyframes made in this program, beside those of the scene."""
+        """Keyframes made in this program, in addition to those of the scene."""
         watches = options is None or options.watch
         self.beside = RunsBeside(self.session, self.notices, self.sensor_edits, self.controllers, watches)
-        """Runs and branches beside the one that is shown, and their comparison."""
+        """Runs and branches beside the shown run, and their comparison."""
         self.cures = CureSearch(options)
         """Search for the smallest changes of the open scene that avoid given conditions."""
         self.measured = MeasuredData(self.notices)
@@ -172,7 +172,7 @@ class Application:
         self.finish_recording()
 
     def open_scene(self, scene: str) -> None:
-        """Open another scene. The running one continues until it is ready, and stays if it fails."""
+        """Open another scene. The running scene continues until the other is ready, and stays if opening fails."""
         self.notices.attempt(lambda: self.loader.open(scene))
 
     def reload(self) -> None:
@@ -182,7 +182,7 @@ class Application:
             self.open_scene(str(path))
 
     def switch_engine(self, choice: str) -> None:
-        """Reload the same file on another engine, if that can load it."""
+        """Reload the same file on another engine, if that engine can load it."""
         self.loader.choice = choice
         self.reload()
 
@@ -429,7 +429,7 @@ class Application:
         self.notices.add(f"{deep.text}. Keyframe {key}:", offer=("go there", lambda: session.reset(key)))
 
     def _replace_scene(self) -> bool:
-        """Switch to a scene that was opened meanwhile; if opening failed, the running one stays."""
+        """Switch to a scene that was opened in the background; if opening failed, the running scene stays."""
         engines = self.notices.attempt(lambda: self.loader.poll(self.session.engine))
         if engines is None:
             return False

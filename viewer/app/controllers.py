@@ -69,7 +69,7 @@ class Controllers:
             self.file, self._declared = controller.file, {}
 
     def poll(self, engines: Sequence[Engine]) -> str | None:
-        """Reload the file if it was saved: the state of the scene is kept, that of the controller starts again.
+        """Reload the file if it was saved: the scene keeps its state, the controller starts again.
 
         Returns a message for the user, once. Raises ControlError if the file cannot be used; then the controller stays
         as it is. Call it once a frame.

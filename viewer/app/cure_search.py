@@ -1,4 +1,4 @@
-"""Search for changes that help in the open scene, in other processes, while the window continues."""
+"""Search in other processes for changes that avoid given conditions in the open scene; the window continues."""
 
 import threading
 from collections.abc import Sequence
@@ -13,7 +13,7 @@ from .controllers import Controllers
 
 
 class CureSearch:
-    """Search for changes that help, one at a time, with its results."""
+    """Search for changes that avoid given conditions, one at a time, with its results."""
 
     def __init__(self, options: Options | None) -> None:
         """Prepare searches. `options`: options of the launch; all runs use their seed."""
@@ -22,7 +22,7 @@ class CureSearch:
         self._ends = False
         self._path: Path | None = None
         self.cures: Cures | None = None
-        """Results so far, or of the last search."""
+        """Results of the running search so far, or of the last search."""
         self.done, self.planned = 0, 0
         """Number of finished runs, and number of runs that are known to be needed so far."""
         self.trouble = ""

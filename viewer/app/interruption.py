@@ -1,4 +1,4 @@
-"""Turn Ctrl-C, a closed terminal and termination into a flag that is checked between two pieces of work, so that files
+"""Turn Ctrl-C, a closed terminal and termination into a flag that is checked between two steps of a task, so that files
 are closed properly."""
 
 import signal

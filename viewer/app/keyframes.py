@@ -10,7 +10,7 @@ from ..session.simulation import Change
 
 
 class Keyframes:
-    """States of the running scene that its file does not have, by name."""
+    """Keyframes that are kept with the running scene and are not in its file, by name."""
 
     def __init__(self, edits: SensorEdits) -> None:
         """Prepare keyframes. `edits`: undo stack."""
@@ -19,7 +19,7 @@ class Keyframes:
         self._path: Path | None = None
 
     def attach(self, session: Session) -> None:
-        """Keep the keyframes that fit a reloaded scene; drop those of another scene."""
+        """Keep the keyframes that fit a reloaded scene; drop keyframes of another scene."""
         same = session.engine.path == self._path and self._path is not None
         self._path = session.engine.path
         known = session.engine.keys
@@ -33,7 +33,7 @@ class Keyframes:
         return next(name for name in (f"key {i}" for i in range(1, len(taken) + 2)) if name not in taken)
 
     def make(self, session: Session, name: str) -> Keyframe:
-        """Keep the present state as a keyframe; one made here with this name is replaced."""
+        """Keep the present state as a keyframe; a kept keyframe with this name is replaced."""
         name = name.strip()
         if not name:
             raise SceneError("the keyframe needs a name: type one")
@@ -43,7 +43,7 @@ class Keyframes:
         return self.made[name]
 
     def remove(self, name: str) -> None:
-        """Remove a keyframe that was made here."""
+        """Remove a kept keyframe."""
         self._set(f"remove keyframe {name}", name, None)
 
     def state(self, session: Session) -> Keyframe:
@@ -55,7 +55,7 @@ class Keyframes:
         self.start_from(session, Keyframe.parse(text, session.engine.model), "paste a state")
 
     def go_to(self, session: Session, name: str) -> None:
-        """Reset to a keyframe, of the scene or made here."""
+        """Reset to a keyframe of the scene, or to a kept one."""
         if name in self.made:
             self.start_from(session, self.made[name], f"go to {name}")
             return
@@ -73,7 +73,7 @@ class Keyframes:
         session.drive.record(description, lambda: _start(session, before))
 
     def save(self, session: Session, name: str) -> None:
-        """Write a keyframe that was made here into the scene's file. The scene is then reloaded with it."""
+        """Write a kept keyframe into the scene's file. The scene is then reloaded with it."""
         assert session.engine.path is not None
         key = self.made[name]
         self._edits.save_key(session.engine.path, key.element(), lambda: self.made.__setitem__(name, key))

@@ -11,7 +11,7 @@ from ..files import printable
 
 T = TypeVar("T")
 _SHOWN_SECONDS, _OFFERED_SECONDS = 8.0, 30.0
-"""Time for which a message is shown, and one that offers something [s]."""
+"""Time for which a message is shown, and for which a message with a button is shown [s]."""
 _MAX_NOTICES = 4
 
 

@@ -78,7 +78,7 @@ class Retake:
 
 
 class Recorder:
-    """Recorder of one video at a time; earlier videos may still be being completed."""
+    """Recorder of one video at a time; files of earlier videos may not be complete yet."""
 
     def __init__(self, saved: list[Path] | None = None) -> None:
         """Prepare recordings. `saved`: list to which the paths of completed files are added."""

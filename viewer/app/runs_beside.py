@@ -1,4 +1,4 @@
-"""Runs beside the shown one: another scene, run, log or engine, and branches of its past; and their comparison."""
+"""Runs beside the shown run: another scene, run, log or engine, and branches of its past; and their comparison."""
 
 from collections.abc import Mapping, Sequence
 from contextlib import contextmanager
@@ -123,7 +123,7 @@ def _watch_as(session: Session, engine: Engine) -> None:
 
 @dataclass(eq=False)
 class RunBeside:
-    """A run that can be shown beside the one of the session."""
+    """Run that can be shown beside the session's run."""
 
     run: Simulation
     text: str = ""
@@ -585,7 +585,7 @@ class RunsBeside:
             yield f"{inexact} past steps could not be re-simulated exactly: the branch is not exact there either."
 
     def _is_as_then(self, step: int) -> bool:
-        """Return True if a sample of the steps after a past step give the same results when re-simulated now."""
+        """Return True if a sample of the steps after a past step gives the same results when re-simulated now."""
         history = self._session.history
         assert history is not None
         with visiting(self._session.simulation):

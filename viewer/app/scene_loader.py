@@ -20,7 +20,7 @@ from ..settings import Options
 
 T = TypeVar("T")
 Engines = Sequence[Engine]
-"""Engine of a scene, followed by those of the runs beside."""
+"""Engine of a scene, followed by the engines of the runs beside."""
 Rebuild = Callable[[Sequence[SceneChange]], tuple[Engine, tuple[RefusedChange, ...]]]
 """Function that makes an engine of the same scene with changed sensors, and the changes that do not fit."""
 
@@ -52,7 +52,7 @@ class SceneLoader:
 
     @property
     def progress(self) -> str | None:
-        """Scene that is being opened and the time since, as text; None for none."""
+        """Name of the scene that is being opened, and the time since the start, as text; None for none."""
         opening = self._opening
         if opening is None or opening.elapsed < 0.3:
             return None
@@ -68,7 +68,7 @@ class SceneLoader:
         self.cancel()
 
     def offer(self, engine: Engine) -> None:
-        """Show an engine of a user's loop next, then one that is rebuilt with the sensors that were made here."""
+        """Show an engine of a user's loop next, then one that is rebuilt with the sensors made in this program."""
         self._offered, self._tried_edits = [engine], (self._sensor_edits.state[0], ())
 
     def cancel(self) -> None:

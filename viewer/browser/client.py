@@ -33,7 +33,7 @@ _MOST_MESSAGES = 1000
 
 
 class Screen:
-    """Newest frame of the window. Each frame that differs from the one before has a new number."""
+    """Newest frame of the window. Each frame that differs from the previous one has a new number."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()

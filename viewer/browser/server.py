@@ -177,7 +177,7 @@ class Server:
         return response
 
     def _is_host_ours(self, request: web.Request) -> bool:
-        """Return False for a foreign host name that points at this machine. The port may be that of a tunnel."""
+        """Return False for a foreign host name that points at this machine. The port is not checked."""
         name = _address_of(f"//{request.headers.get('Host', '')}").hostname
         return name in (*_LOOPBACK, self.host) or self.host in ("0.0.0.0", "::")
 

@@ -1,4 +1,4 @@
-"""`contact-viewer doctor`: check what this machine has, and name the command that installs what is missing."""
+"""`contact-viewer doctor`: check this machine, and name the commands that install missing parts."""
 
 import argparse
 import json

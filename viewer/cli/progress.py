@@ -130,7 +130,7 @@ def report(text: str) -> None:
 
 
 class _Terminal(io.StringIO):
-    """Stream to a terminal that may be closed meanwhile: output is then discarded."""
+    """Stream to a terminal, which discards output once the terminal is closed."""
 
     def __init__(self, stream: TextIO) -> None:
         super().__init__()

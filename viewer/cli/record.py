@@ -229,7 +229,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _record_window(arguments: argparse.Namespace, size: tuple[int, int], fps: Fraction) -> int:
-    """Record the whole window, with the panels as docked at first."""
+    """Record the whole window, with the panels in their first docks."""
     given = [f"--{name}" for name in ("data", "orbit") if getattr(arguments, name) is not None]
     if given:
         raise UsageError(f"{given[0]} is not for --window")

@@ -38,7 +38,7 @@ def add_run_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def add_beside_argument(parser: argparse.ArgumentParser) -> None:
-    """Add the option for a run that is shown beside."""
+    """Add the option for a run beside."""
     text = "show another run beside: a scene, a saved run, a log of this scene, SCENE@motrix, or motrix"
     parser.add_argument("--beside", metavar="B", help=text)
 
@@ -75,7 +75,7 @@ def check_run_arguments(arguments: argparse.Namespace) -> None:
 
 
 def _open_model_file(arguments: argparse.Namespace) -> None:
-    """Let a robosuite log that is given as the scene be re-simulated on the scene in it."""
+    """Replace a robosuite log that is given as the scene: open the scene in it, and re-simulate the log there."""
     from ..scene_files.log_files import HDF5_SUFFIXES, read_model_file
 
     if arguments.scene is None or Path(arguments.scene).suffix.lower() not in HDF5_SUFFIXES:

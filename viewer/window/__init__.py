@@ -1,1 +1,1 @@
-"""The window: Hello ImGui, keys, layout, panels."""
+"""Window with Hello ImGui: keys, layout, panels."""

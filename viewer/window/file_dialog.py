@@ -77,7 +77,7 @@ class FileDialog:
             purpose: Kind of choice.
             title: Title of the dialog.
             folder: Folder that is listed first.
-            then: Called with the chosen path.
+            then: Function that is called with the chosen path.
             suffixes: Suffixes of the files that are listed at first; all files if empty.
             name: File name that is filled in at first.
         """

@@ -30,7 +30,7 @@ _DOCK = re.compile(
 _LEFT_PART, _RIGHT_PART, _BOTTOM_PART = 0.15, 0.20, 0.32
 """First width or height of each dock, as a part of the window's, within the sizes below."""
 _LEFT_SIZES, _RIGHT_SIZES, _BOTTOM_SIZES = (230.0, 300.0), (345.0, 460.0), (250.0, 420.0)
-"""Smallest and largest size of each dock at first [px]: panels stay readable, and the scene keeps its room."""
+"""Smallest and largest first size of each dock [px]: panels stay readable, and the scene keeps its room."""
 _LEAST_HEIGHT, _MOST_HEIGHT = 230.0, 0.5
 """Least height of docked panels in a window that was made smaller [px], and largest part of its height for them."""
 _SETTLED = 3

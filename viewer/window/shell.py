@@ -120,7 +120,7 @@ class Shell:
             self.files.ask(Purpose.OPEN, "Open a scene", folder, lambda path: self.app.open_scene(str(path)), SUFFIXES)
 
     def choose_beside(self) -> None:
-        """Show the dialog that opens a scene, run or log beside the run that is shown."""
+        """Show the dialog that opens a scene, run or log beside the shown run."""
         app, path = self.app, self.app.session.engine.path
         folder = app.working_folder if path is None or is_bundled(path) else path.parent
         suffixes = tuple(dict.fromkeys((*SUFFIXES, *LOG_SUFFIXES)))
@@ -230,7 +230,7 @@ class Shell:
         return bool(self.dockable(name).is_visible)
 
     def reset_layout(self) -> None:
-        """Show all panels, docked as at first."""
+        """Show all panels, each in its first dock."""
         assert self.params is not None
         if self._folded is not None:
             self._folded = {panel.title: False for panel in self.panels}
@@ -266,7 +266,7 @@ class Shell:
 
 
 class Dock(StrEnum):
-    """Dock in which a panel is at first."""
+    """First dock of a panel, before the user moves it."""
 
     LEFT = "Left"
     LEFT_BELOW = "LeftBelow"

@@ -127,7 +127,7 @@ def apply_theme(theme: Theme, scale: float = 1.0) -> None:
 
 
 def _style_plots(scale: float) -> None:
-    """Make plots as dense as the rest of the window, with room for half a number beside each end of the time axis."""
+    """Make plots as compact as the rest of the window, with room for half a number beside each end of the time axis."""
     style = implot.get_style()
     style.plot_padding = ImVec2(14 * scale, 4 * scale)
     style.label_padding = ImVec2(4 * scale, 2 * scale)

@@ -101,7 +101,7 @@ class Viewport:
         return place
 
     def _covered(self, rect: Rect) -> float:
-        """Return the part of the contacts that a rectangle covers plus that of the moving geoms, from 0 to 2."""
+        """Return the part of the contacts in a rectangle plus the part of the moving geoms in it, from 0 to 2."""
         x, y, radius = self.occupied.T
         height = self.rect[3] - self.rect[1]
         is_contact = radius == 0.0
@@ -112,7 +112,7 @@ class Viewport:
         return round(float(sum(parts)), 2)
 
     def update(self, dock_space_id: int | None) -> None:
-        """Update the rectangle to what the docked panels leave free."""
+        """Update the rectangle to the part of the window without docked panels."""
         node = imgui.internal.dock_builder_get_central_node(dock_space_id) if dock_space_id else None
         if node is not None:
             left, top = node.pos.x, node.pos.y
@@ -210,9 +210,9 @@ def window_pixels() -> tuple[int, int, int, int]:
 
 
 def undo_odd_scale() -> None:
-    """Restore a scale of 1 on X11, where a pixel of the window is one of the framebuffer. Call it when a frame begins.
+    """Restore a scale of 1 on X11, where pixels of window and framebuffer are the same. Call it when a frame begins.
 
-    ImGui asks for both sizes one after the other. If the window is resized in between, their quotient would scale text
+    ImGui reads both sizes one after the other. If the window is resized in between, their quotient would scale text
     and pictures.
     """
     scale = imgui.get_io().display_framebuffer_scale

@@ -273,7 +273,7 @@ def choose(
         width: Width of the closed list [px].
         help_text: Tooltip, or one for each value.
         name: Function that returns the text of a value.
-        preview: Text of the closed list; None for that of the value.
+        preview: Text of the closed list; None for the text of the value.
     """
     imgui.set_next_item_width(width)
     if not imgui.begin_combo(label, literal(name(value) if preview is None else preview)):

@@ -147,7 +147,7 @@ class WindowFrames:
 
 
 class _ScheduledPace(Pace):
-    """Run the steps up to the one that a frame shows, however long they take."""
+    """Pace that runs all steps up to the step that a frame shows, however long they take."""
 
     def __init__(self, schedule: Schedule) -> None:
         super().__init__(float(schedule.speed))

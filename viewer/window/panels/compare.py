@@ -134,7 +134,7 @@ class BranchForm:
         return read_change(f"{self._quantity}{f':{self._name}' if self._name else ''}={self._text}")
 
     def _add(self, model: MjModel) -> bool:
-        """Add the typed value to the changes. If that is not possible or changes nothing, show why and return False."""
+        """Add the typed value to the changes. If it is invalid or changes nothing, show why and return False."""
 
         def add() -> bool:
             change = self._change()

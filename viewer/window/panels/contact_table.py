@@ -26,7 +26,7 @@ _DIGITS = "-000.000"
 _LEAST_ROWS, _MOST_ROWS = 3, 8
 """Fewest and most rows that the table has room for; a fixed height keeps the panel below it in place."""
 _OTHERS = 31.0
-"""Height of the rest of the Inspector, with the smallest useful array table, in font sizes."""
+"""Height of the Inspector without the contact table, with the smallest useful array table, in font sizes."""
 _FLAGS = (
     imgui.TableFlags_.scroll_x | imgui.TableFlags_.scroll_y | imgui.TableFlags_.sizing_fixed_fit
     | imgui.TableFlags_.row_bg | imgui.TableFlags_.no_pad_outer_x

@@ -145,7 +145,7 @@ def _draw_marks(tracker: ContactTracker, now: float) -> None:
 
 
 class EventRow:
-    """Row of the event list: an event of a pair, and those of its sensors at the same time."""
+    """Row of the event list: an event of a pair, and the events of its sensors at the same time."""
 
     __slots__ = ("entry", "events", "place")
 

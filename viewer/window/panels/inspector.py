@@ -161,7 +161,7 @@ def _fact(name: str, value: str) -> None:
 
 
 def _show_reasons(session: Session, reading: SensorReading) -> None:
-    """Draw sentences on why contacts move: the selected one, or all of the sensor."""
+    """Draw sentences on why contacts move: the selected contact, or all contacts of the sensor."""
     name = reading.sensor.name
     slot = session.picked[1] if session.picked is not None and session.picked[0] == name else None
     for text in session.reasons(name, slot)[:_MOST_REASONS]:

@@ -94,7 +94,7 @@ def _show_choices(
         title: Title of the menu.
         values: Values to choose from.
         chosen: Value with the check mark; None for none.
-        choose: Called with the chosen value.
+        choose: Function that is called with the chosen value.
         name: Function that returns the text of a value.
         help_text: Tooltip of the menu.
         enabled: False if the menu cannot be opened.

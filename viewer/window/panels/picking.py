@@ -30,7 +30,7 @@ _TOLERANCE = 4.0
 _LABEL_OFFSET = 8
 _MOST_LABELS = 200
 _FARTHEST = 10
-"""Most lines that a label may be below its contact: farther down it would not be clear whose label it is."""
+"""Largest distance of a label below its contact, in lines of text: farther down its contact would not be clear."""
 _TOGETHER = 2.5
 """Least distance of two contacts of a sensor that have a label each, in lines of text."""
 _MOST_PLACES = 50

@@ -111,7 +111,7 @@ class PlottedCurves:
         return self.stroke_times - lag, values
 
     def places(self, lines: Sequence[Line]) -> tuple[list[int], list[int]]:
-        """Return the indices of some curves in the arrays: those of the sensors, and those of the signals."""
+        """Return the sensor indices and the signal indices of some curves in the arrays."""
         return [self._names[line.name] for line in lines], [self._signals[line.signal] for line in lines]
 
     def of_signal(self, values: Values, signal: Signal) -> Values:

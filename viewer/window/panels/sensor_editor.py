@@ -58,7 +58,7 @@ class SensorEditor:
         self.draft = ContactDeclaration("")
         """Declaration in the form."""
         self.editing: str | None = None
-        """Name of the sensor that is edited; None for a new one."""
+        """Name of the edited sensor; None for a new one."""
         self.message = ui.Message()
         self._named = False
         """True if the user chose the name; else it follows from the targets."""

@@ -152,7 +152,7 @@ class TargetChooser:
 
 
 class BodyChooser:
-    """List of the bodies whose geoms can collide. A body that is selected in the scene is chosen too."""
+    """List of the bodies whose geoms can collide. Selecting a body in the scene chooses it too."""
 
     def __init__(self) -> None:
         self._names = NameList()

@@ -317,7 +317,7 @@ def _device_axis(sensor: SceneTouch, true: Array, values: Array) -> tuple[float,
 
 
 def _colors(sensor: SceneTouch) -> list[ImVec4]:
-    """Return the colour of each value: those of the axes, or that of text."""
+    """Return the colour of each value: the colours of the axes, or the colour of text for a single value."""
     if sensor.device.size == 1:
         return [plain_color()]
     return [text_tint(color) for color in AXIS_COLORS]
