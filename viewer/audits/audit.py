@@ -176,7 +176,7 @@ def audit(
     rel: float = 0.05,
     limit: float = 60.0,
 ) -> AuditReport:
-    """Compare a contact function of your own with the truth, in many situations, and name what it does wrong.
+    """Compare a contact function of your own with the truth, in many situations, and explain its mistakes.
 
     Args:
         term: A function or class, or `terms.py:feet_contact`, which then runs in a process of its own. Parameters by

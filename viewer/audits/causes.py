@@ -49,7 +49,7 @@ class AuditFinding:
     """A disagreement of a term with the truth."""
 
     cause: str
-    """Name of the cause, one of `CAUSES`; empty where only the symptom is known."""
+    """Name of the cause, one of `CAUSES`; empty if only the symptom is known."""
     text: str
     """Description of the disagreement in one or two sentences, with numbers."""
     outputs: tuple[str, ...] = ()

@@ -256,7 +256,7 @@ class Stage:
             yield Situation(name, duration, each.start, lambda time: (control(self.model, self.data), None)[1])
 
     def run(self, situation: Situation) -> Iterator[float]:
-        """Step a situation; yields the time since its start [s] after every physics step."""
+        """Step a situation; yield the time since its start [s] after every physics step."""
         model, data = self.model, self.data
         self._reset()
         situation.start()

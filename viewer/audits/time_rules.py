@@ -120,8 +120,8 @@ class TimeJudge(ContactJudge):
         return float(self.within(v, low, high).mean())
 
     def single_stance(self, v: Values) -> float:
-        """Return the share of steps in which a value fits a reward of single stance: while just one target is in
-        contact, the smallest time of all targets since their last change; else 0."""
+        """Return the share of steps in which a value fits a reward of single stance: the smallest time since a change
+        of contact of any target, while exactly one is in contact; else 0."""
         fitting = np.zeros(len(v), bool)
         physics = np.linalg.norm(self.e.physics["force"], axis=-1)
         for level in (1e-9, 1.0, self.high / 2, self.high):

@@ -88,7 +88,7 @@ class Finding:
     """Place of the element that the finding is about."""
     fix: Fix | None = None
     propose: "Callable[[], tuple[Fix | None, str]] | None" = field(default=None, compare=False, repr=False)
-    """Function that tries fixes and returns the best one that helped, and a sentence on what was tried."""
+    """Function that tries fixes; it returns the best fix that helped, and a sentence on the fixes that were tried."""
     geoms: tuple[int, ...] = ()
     """Geoms of a contact that shows the problem."""
 

@@ -337,7 +337,8 @@ def hull_differs(subject: Subject) -> Iterator[Finding]:
 
 
 def _hollowness(subject: Subject, data: Any, mesh: int, geom: int) -> tuple[float, float, float]:
-    """Return the open part of a mesh's hull, the depth of the openings [m], and the hull's thinnest side [m]."""
+    """Return the open part of a mesh's hull, 0 to 1, the depth of the openings [m], and the hull's thinnest side
+    [m]."""
     model = subject.model
     graph = int(model.mesh_graphadr[mesh])
     if graph < 0:

@@ -10,8 +10,8 @@ import pytest
 def contact_check() -> Callable[..., None]:
     """Return a function that fails the test with the findings of a scene.
 
-    It takes a scene's file, or `model=` and `data=` of a program, and what `contact_viewer.check` takes. `fail_on`:
-    least severity that fails, `note`, `warning` or `error`.
+    It takes a scene's file, or `model=` and `data=`, and other arguments of `contact_viewer.check`. `fail_on`:
+    lowest severity that fails the test: `note`, `warning` or `error`.
 
     Example:
         def test_scene(contact_check):

@@ -177,7 +177,8 @@ def _contact_of(subject: Subject, body: int) -> str:
 
 
 def _outside(subject: Subject, run: Run, sensors: list[int], body: int) -> str:
-    """Return the distance of a body's strongest contact to the nearest site, in words."""
+    """Return words for a message on the distance of a body's strongest contact to the nearest site; empty if it is not
+    known."""
     model = subject.model
     owners = np.append(model.geom_bodyid, -1)[run.geoms]
     rows = np.flatnonzero((owners == body).any(axis=1) & (run.at == run.instants - 1) & (run.normal > 0))

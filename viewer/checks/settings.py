@@ -90,7 +90,7 @@ class CheckOptions:
     select: tuple[str, ...] | None = None
     """Rules to use in place of those that are on by default; None for the default."""
     extend_select: tuple[str, ...] = ()
-    """Rules in addition to those that are on."""
+    """Rules to use in addition to the selected ones."""
     ignore: tuple[str, ...] = ()
     """Rules to leave out, with or without names."""
     per_file_ignores: Mapping[str, tuple[str, ...]] = field(default_factory=dict)

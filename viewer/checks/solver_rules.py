@@ -120,7 +120,7 @@ def stops_early(subject: Subject, run: Run) -> Iterator[Finding]:
 
 
 def _forces_at(model: MjModel, data: MjData, state: Values) -> Values:
-    """Return the contact forces of a state [N], (contacts, 3)."""
+    """Return the contact forces of a state [N], contact frame, (contacts, 3)."""
     mujoco.mj_setState(model, data, state, STATE)
     mujoco.mj_forward(model, data)
     return contact_forces(model, data, np.arange(data.ncon))[:, :3]

@@ -157,7 +157,7 @@ def _element(model: MjModel, change: ModelChange) -> tuple[str, int]:
 
 
 def _whole_text(model: MjModel, change: ModelChange) -> str:
-    """Return all numbers of an attribute as text; those that a change leaves out are as in the model."""
+    """Return all numbers of an attribute as text; numbers that a change leaves out are as in the model."""
     size = {"friction": 3, "solref": 2, "solimp": 5}.get(change.quantity, 1)
     if change.quantity == "friction" and len(change.places(model)[1]):
         size = 5

@@ -162,7 +162,8 @@ class Comparison:
         return rows
 
     def columns(self) -> dict[str, Values | list[str]]:
-        """Return a table with a row for each common step and sensor: both runs' contacts and forces."""
+        """Return a table with a row for each common step and sensor: numbers of contacts and forces [N] of both
+        runs."""
         times = [each.times() for each in self._logs]
         both = _nearest(times[0], times[1], 0.5 * min(self.a.timestep, self.b.timestep))
         count = len(self._names)

@@ -27,8 +27,8 @@ _PATIENCE = 10.0
 _LEAST_PATIENCE = 30.0
 """Wall time that every run may take at least [s]."""
 _LASTING, _KEPT = 0.3, 0.5
-"""Smallest part of the time in contact for which bodies are watched without a change, and part of it that a change has
-to keep: an object that has fallen out of a grip does not creep."""
+"""Share of a run in contact from which a pair of bodies has to stay in contact, and part of that share which a change
+has to keep: an object that has fallen out of a grip does not creep."""
 _ATTEMPTS = 2
 """Number of processes that a change has to end to count as one that does not help."""
 
@@ -45,7 +45,7 @@ class Cure:
     steps: float
     """Time steps per simulated second."""
     helps: bool
-    """True if nothing unwanted happened in the whole run."""
+    """True if no unwanted condition occurred in the whole run."""
     trouble: str = ""
     """Reason why the run ended early or does not count; empty if there is none."""
     size: float = 0.0
@@ -86,7 +86,7 @@ class Cures:
 
     @property
     def happens(self) -> bool:
-        """True if something unwanted happens without a change."""
+        """True if an unwanted condition occurs without a change."""
         return self.before is not None and not self.before.helps
 
     def cost(self, cure: Cure) -> float:

@@ -63,7 +63,7 @@ def version_text(version: Version) -> str:
 def releases(low: Version, high: Version) -> list[Version]:
     """Return the published releases between two, ascending, that can be installed for this Python.
 
-    Raises SceneError where the package index cannot be reached, or lacks one of the two.
+    Raises SceneError if the package index cannot be reached, or lacks one of the two releases.
     """
     with _pip() as pip:
         done = _run([*pip, "index", "versions", "mujoco", *_QUIET])

@@ -54,8 +54,8 @@ class Plan:
     events: bool = False
     """True if the contact events are kept."""
     logs: tuple[Path, ...] = ()
-    """Logs that are re-simulated, one for each of `scenes`; a seed is then the number of a run of the log. Without logs
-    the scenes are simulated."""
+    """Logs to re-simulate, one for each of `scenes`; a seed is then the number of a run in its log. Empty to simulate
+    the scenes."""
 
     @property
     def names(self) -> tuple[str, ...]:

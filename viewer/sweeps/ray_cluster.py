@@ -36,7 +36,7 @@ _ENVIRONMENT = {
 @contextlib.contextmanager
 def connected(address: str, cores: int) -> Iterator[Any]:
     """Connect Ray to a cluster for the length of a block. `address`: as Ray takes it; if empty, RAY_ADDRESS, or else
-    for a cluster of this machine with `cores` cores."""
+    a cluster of this machine with `cores` cores."""
     wanted = address or os.environ.get("RAY_ADDRESS", "")
     for name, value in _ENVIRONMENT.items():
         os.environ.setdefault(name, value)

@@ -108,7 +108,7 @@ class RunMetrics:
 
 
 class _FrictionLists:
-    """Copies the contact list of steps in which a contact of some sensors is fast enough to slide."""
+    """Reader of the contact lists of steps in which a contact of some sensors is fast enough to slide."""
 
     def __init__(self, engine: Engine, names: Sequence[str]) -> None:
         self._engine, self._names = engine, names
