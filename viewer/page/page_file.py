@@ -152,7 +152,7 @@ class PageFile:
         return self.path
 
     def abort(self) -> None:
-        """Stop and leave nothing behind. Safe at any time, also after `finish`."""
+        """Stop, and leave no file behind. Safe at any time, also after `finish`."""
         self._closed = True
         self._events.close()
         self._part.discard()

@@ -134,7 +134,7 @@ class DataFile:
         return self.path
 
     def abort(self) -> None:
-        """Stop and leave nothing behind. Safe at any time, also after `finish`."""
+        """Stop, and leave no file behind. Safe at any time, also after `finish`."""
         if not self._closed:
             self._closed = True
             self._discard()

@@ -1,4 +1,4 @@
-"""Draw the legend, the force scale, the time and force curves over a recorded frame."""
+"""Draws the legend, the force scale, the time and force curves over a recorded frame."""
 
 from collections.abc import Sequence
 
@@ -69,7 +69,7 @@ class Overlay:
         Args:
             session: Session that the pictures show.
             size: Width and height of the pictures [px].
-            speed: Simulated time per time of the video.
+            speed: Simulated time per video time.
             plot_seconds: Length of the video [s], if it has force curves; these need `sample` after every step.
             ui_scale: Factor on all text.
             style: Style of the pictures, such as for a talk.
@@ -80,7 +80,7 @@ class Overlay:
         """
         self._session = session
         self.speed = speed
-        """Simulated time per time of the video, as the clock shows it."""
+        """Simulated time per video time, as the clock shows it."""
         self._style, self._title_text = style, title
         self._title: Patch | None = None
         fraction = min(size[0] / _REFERENCE_SIZE[0], size[1] / _REFERENCE_SIZE[1])
@@ -203,7 +203,8 @@ class Overlay:
         return self._legend[1]
 
     def _draw_row(self, entries: list[LegendEntry], scale_text: str, length: float) -> Patch | None:
-        """Return the legend in one line beside the title, or at the bottom where it hides less; None without room."""
+        """Return the legend in one line beside the title, or at the bottom where it hides less; None if there is no
+        room."""
         u, title = self._unit, self._draw_title()
         font, mark, gap = text_font(round(_FONT_SIZE * u)), (_MARK + _GAP) * u, 2 * _GAP * u
         width = sum(mark + text_width(text, font) + gap for _, text, _ in entries)

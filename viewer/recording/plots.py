@@ -32,7 +32,7 @@ from .overlay_shapes import (
 
 _GROUND = (27, 28, 30)
 _SHARE = 0.32
-"""Part of the picture's height that the rows may take."""
+"""Largest fraction of the picture's height for the rows."""
 _ROW_MIN, _ROW_MAX = 52, 110
 _PLOT_PADDING, _PLOT_GAP, _FOOTER = 14, 8, 26
 _AXIS = 52
@@ -291,7 +291,7 @@ class CurveStrip:
         """Number of the first column that may have to be painted again."""
 
     def sample(self, time: float, values: NDArray[np.float64]) -> None:
-        """Add the curves' values at a time, which never goes back."""
+        """Add the curves' values at a time [s], which must not decrease."""
         if self._start is None:
             self._start, self._last = time, values
         # What is not known has no place on the curve.
@@ -338,7 +338,8 @@ class CurveStrip:
         return self._low[:, shown], self._high[:, shown]
 
     def paint(self, values: ValueRange | None = None) -> None:
-        """Paint the newest samples, with an axis for a range of values; None for the range of the strip's own."""
+        """Paint the newest samples, with an axis for a range of values; None for the range of the strip's own
+        values."""
         if self._newest < 0:
             return
         low, high = self.columns
@@ -423,5 +424,5 @@ class CurveStrip:
 
 
 def _cover(colors: NDArray[np.float64], paint: Color, coverage: NDArray[np.floating] | NDArray[np.bool_]) -> None:
-    """Blend paint over colours, (..., 3), with opacities, (...)."""
+    """Blend a colour over pixels, (..., 3), in place; `coverage`: fraction of each pixel, (...)."""
     colors += (np.array(paint[:3], float) - colors) * (coverage * (paint[3] / 255))[..., None]

@@ -38,7 +38,7 @@ class Schedule:
     """Frames per second of the video."""
     frame_count: int
     speed: Fraction = Fraction(1)
-    """Simulated time per time of the video."""
+    """Simulated time per video time."""
     start: Fraction = Fraction(0)
     """Simulated time of the first frame, after the scene's start [s]."""
     slow: SlowMotion | None = None
@@ -88,7 +88,7 @@ class Schedule:
         return before + inside / slow.speed + max(time - slow.end, Fraction(0)) / self.speed
 
     def frame(self, step: int) -> int | None:
-        """Return the first frame that shows a step; None if none does."""
+        """Return the first frame that shows a step; None if no frame does."""
         frame = max(0, math.ceil(self._seconds(step * self.timestep) * self.fps))
         return frame if frame < self.frame_count and self.step(frame) == step else None
 

@@ -71,7 +71,7 @@ class TableFile(Protocol):
 
 
 class CsvFile(TableFile):
-    """Text: a heading, then a line for each row. Numbers read back exactly; an unknown number is NaN.
+    """Text file: a heading, then a line for each row. Numbers read back exactly; an unknown number is NaN.
 
     An unknown number is not written as an empty cell, because a reader that finds only empty cells in the first rows
     takes the column for text. An unknown integer is an empty cell: the first rows of such a column have integers, and a
@@ -219,7 +219,7 @@ class NpzFile(TableFile):
 
     @property
     def _spooled(self) -> int:
-        """Bytes in all spools."""
+        """Size of all spools [bytes]."""
         return sum(spool.tell() for spool in self._spools.values())
 
     def _entry(self, name: str, kind: Any, shape: tuple[int, ...]) -> IO[bytes]:

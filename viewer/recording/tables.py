@@ -243,7 +243,7 @@ class ContactRows:
         return self._geom_codes[name]
 
     def _group_rows(self, block: StepBlock, places: NDArray[np.intp], reduce: Reduce, batch: ContactBatch) -> Any:
-        """Return step, place of the sensor, slot, numbers without the time and codes of both geoms of each row."""
+        """Return step, index of the sensor, slot, numbers without the time and codes of both geoms of each row."""
         rows = batch.filled.copy()
         rows[~rows.any(axis=-1), 0] = True
         steps, members, slots = rows.nonzero()
@@ -298,8 +298,8 @@ TOUCH_COLUMNS: Columns = {
     "force": Kind.NUMBER,
     "found": Kind.INTEGER,
 }
-"""`component` is 0, or 0, 1, 2 for the x, y, z of force-3d. `value` is in units of the device's table; `force` is what
-an ideal device would report [N]."""
+"""Columns of touch values. `component` is 0, or 0, 1, 2 for the x, y, z of force-3d. `value` is in units of the
+device's table; `force` is what an ideal device would report [N]."""
 
 
 TouchStep = tuple[int, float, int, list[TouchSample]]
@@ -391,7 +391,7 @@ class EventCollector:
         return [self._seen(entry) for entry in tracker.log if entry.pair_id is not None and start <= entry.time <= end]
 
     def close(self) -> None:
-        """Stop observing the session. Safe twice."""
+        """Stop observing the session. Calling it twice is safe."""
         if self._tracker in self._session.simulation.observers:
             self._session.simulation.observers.remove(self._tracker)
 
@@ -412,7 +412,8 @@ CHANNEL_COLUMNS: Columns = {
     "value": Kind.NUMBER,
     "unit": Kind.TEXT,
 }
-"""`step` and `video_frame` are those of the first written step at or after `time`; negative if there is none."""
+"""Columns of channels. `step` and `video_frame` are those of the first written step at or after `time`; negative if
+there is none."""
 
 
 def channel_rows(channels: Sequence[Samples], written: Sequence[tuple[int, float, int]]) -> Block:

@@ -1,4 +1,4 @@
-"""Encode frames into a file that appears when it is complete, in a thread."""
+"""Encodes frames in a thread, into a file that gets its name when it is complete."""
 
 import io
 import os
@@ -27,7 +27,8 @@ class VideoWriter:
     """
 
     def __init__(self, path: str | Path, size: tuple[int, int], fps: float | Fraction = 60) -> None:
-        """`size`: width and height of the pictures [px]; a format that needs even ones cuts off an odd last pixel."""
+        """Begin a file. `size`: width and height of the pictures [px]; a format of even sizes cuts off an odd last
+        pixel."""
         self.format = kind = format_of(path)
         self.fps = frame_rate(fps)
         check_rate(kind, self.fps)
@@ -102,7 +103,8 @@ class VideoWriter:
         return True
 
     def stop(self) -> None:
-        """Accept no more pictures and let the encoder complete the file, without waiting for it. Safe twice."""
+        """Accept no more pictures and let the encoder complete the file, without waiting for it. Calling it twice is
+        safe."""
         if not self._stopped:
             self._stopped = True
             self._queue.put(None)
@@ -135,7 +137,7 @@ class VideoWriter:
         return self._file.commit()
 
     def abort(self) -> None:
-        """Stop and leave nothing behind. Safe at any time; after `finish` it does nothing."""
+        """Stop, and leave no file behind. Safe at any time; after `finish` it does nothing."""
         if not self._closed:
             self._closed = self._cancelled = True
             self.stop()
@@ -204,7 +206,7 @@ class LiveVideoWriter(VideoWriter):
     ) -> None:
         super().__init__(path, size, fps)
         self.missed = 0
-        """Pictures that were dropped because the queue was full."""
+        """Number of pictures that were dropped because the queue was full."""
         self._clock = clock
         self._recorded = 0.0
         """Recorded time up to the last pause [s]."""

@@ -84,7 +84,7 @@ class Canvas:
 
 
 def add_shapes(scene: Any, glyphs: Glyphs) -> None:
-    """Add spheres and arrows to an updated `MjvScene`, as many as fit. It is slow, needs no shader, and draws no
+    """Add spheres and arrows to an updated `MjvScene`, as many as fit. This is slow, needs no shader, and draws no
     cones."""
     shapes, upright = mujoco.mjtGeom, np.eye(3).ravel()
     room = scene.maxgeom - scene.ngeom

@@ -100,7 +100,7 @@ def load_opengl() -> Any:
 
     PyOpenGL binds itself to one of GLX, EGL and OSMesa when it is first imported, and MuJoCo to the same library when
     it makes its first context. Both must come after the choice of a backend. So no module of this package imports
-    OpenGL at its top: all call this function, once a context exists.
+    OpenGL at its top: all modules call this function, once a context exists.
     """
     from OpenGL import GL
 
@@ -142,7 +142,8 @@ def _make_context(backend: str, width: int, height: int) -> Any:
 
 
 def _check_platform(backend: str) -> None:
-    """Refuse a backend that cannot work before PyOpenGL is imported for it, because that cannot be undone."""
+    """Raise OpenGLError for a backend that cannot work, before PyOpenGL is imported for it: the import cannot be
+    undone."""
     platform = sys.modules.get("OpenGL.platform")
     if platform is not None:
         is_osmesa = "osmesa" in type(platform.PLATFORM).__name__.lower()

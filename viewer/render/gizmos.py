@@ -16,7 +16,7 @@ _HIDDEN_ARROWS, _HIDDEN_SPHERES, _HIDDEN_CONES = 0.45, 0.3, 0.7
 """Opacities of glyphs behind geometry. Spheres are many and tell little; hidden arrows must still be readable. Cones
 are translucent anyway, and mostly inside the body that the contact carries."""
 _IN_FRONT = 1.1
-"""Depth advantage of contact spheres, as a multiple of that of the arrows that start at them."""
+"""Factor from `ArrowColumns.NEARER` of arrows to that of contact spheres, which are drawn in front of them."""
 _CONE_SIDES = 32
 """Number of sides of a cone, as in STEP of cone.vert."""
 
@@ -190,7 +190,8 @@ def _restored(gl: Any, has_vertex_arrays: bool) -> Iterator[None]:
 
 
 def _raised(glyphs: Glyphs) -> NDArray[np.float32]:
-    """Return rows of spheres, each with its depth advantage: contact spheres are drawn in front of their arrows."""
+    """Return rows of spheres, each with the distance by which it counts as nearer [m]: contact spheres are drawn in
+    front of their arrows."""
     spheres, nearer = glyphs.spheres, _IN_FRONT * glyphs.arrows[:, ArrowColumns.NEARER].max(initial=0.0)
     return np.column_stack([spheres, (glyphs.sphere_owner[:, 0] != NO_OWNER) * np.float32(nearer)])
 
@@ -208,7 +209,7 @@ def _shaft_and_head() -> tuple[NDArray[np.float32], NDArray[np.uint16]]:
 
 
 def _side_and_rim() -> tuple[NDArray[np.float32], NDArray[np.uint16]]:
-    """Return triangles around the apex and a closed ribbon, for cone.vert."""
+    """Return a cone's side, as triangles around the apex, and its rim, as a closed ribbon, for cone.vert."""
     step = 2 * np.pi / _CONE_SIDES
     angles = np.arange(_CONE_SIDES) * step
     zero, one, middle = np.zeros_like(angles), np.ones_like(angles), angles + 0.5 * step

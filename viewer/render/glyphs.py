@@ -28,7 +28,7 @@ _INSET = 6.0
 _MARK, _STEP = 15.0, 9.0
 """Length of the two heads that make a mark, and distance between them [measures]."""
 _IN_FRONT = 1.1
-"""Depth advantage of a mark, as a multiple of its arrow's."""
+"""Factor from `ArrowColumns.NEARER` of an arrow to that of its mark, which is drawn in front of it."""
 _WHITE = (1.0, 1.0, 1.0, 1.0)
 
 

@@ -33,7 +33,7 @@ _SHADOW = int(mujoco.mjtRndFlag.mjRND_SHADOW)
 _SLOWEST = 1 / 30
 """Longest time between two pictures at which moving pictures of low quality have smooth edges [s]."""
 _PAUSE = 2.0
-"""Longest time between two pictures that counts as drawing time [s]; in longer ones nothing had to be drawn."""
+"""Longest time between two pictures that counts as drawing time [s]; during a longer time nothing had to be drawn."""
 _LOOKED_AT = 15
 """Number of pictures after which it is decided whether edges are smooth."""
 

@@ -111,7 +111,7 @@ class GlyphScale:
 
     @property
     def depth(self) -> float:
-        """Least depth advantage of arrows over geometry when hidden parts are determined [m]."""
+        """Least distance by which arrows count as nearer than they are when geometry may hide them [m]."""
         return max(BAR * self.gauge.measure, self.gauge.reach) if self.gauge is not None else 0.0
 
     def sizes(self, points: ArrayLike) -> "Sizes":
@@ -337,7 +337,7 @@ def force_text(force: float) -> str:
 
 
 def palette_colors(model: MjModel, palette: Palette) -> PaletteColors:
-    """Return the colours of a palette; `mujoco` means those of the model's visual/rgba."""
+    """Return the colours of a palette; `mujoco` means the colours in the model's visual/rgba."""
     if palette is Palette.COLORBLIND:
         return _COLORBLIND
     if palette is Palette.MUJOCO:

@@ -33,7 +33,7 @@ from .camera import (
 )
 
 _MOST_MOVING = 1000
-"""Largest number of moving geoms that are considered when room beside them is searched."""
+"""Largest number of moving geoms that are considered when free room beside them is searched for."""
 _ORBIT_SPEED = 180.0
 """Rotation by a drag as long as the viewport is high [degrees], as in MuJoCo's viewers."""
 _ZOOM_SPEED = 2.4
@@ -279,7 +279,7 @@ class View:
     def frame(self, model: MjModel, data: MjData, aspect: float) -> None:
         """Look at the selected body with its subtree, or at all moving geoms, or at the whole scene.
 
-        `aspect`: width of the picture by its height.
+        `aspect`: width of the picture divided by its height.
         """
         geoms = body_geoms(model, self.selected_body) if self.selected_body else moving_geoms(model)
         box = box_around(model, data, geoms)
