@@ -24,7 +24,8 @@ def check_page_path(path: str | Path) -> None:
 def write_page(run: str | Path, path: str | Path, *options: str) -> str:
     """Run `contact-viewer page` for a scene or a saved run; return the line that it prints.
 
-    A process of its own returns its graphics memory, and its crash leaves the caller running. Raises RecordingError.
+    The command is a process of its own: its graphics memory is free when it ends, and its crash does not end the
+    caller. Raises RecordingError.
     """
     command = [sys.executable, "-m", "contact_viewer", "page", str(run), "-o", str(path), *options]
     done = subprocess.run(command, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL)

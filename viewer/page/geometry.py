@@ -283,7 +283,7 @@ class Geometry:
         return None
 
     def _camera(self) -> dict[str, Any]:
-        """Return the window's camera as a free one: the point it looks at, distance and angles."""
+        """Return the window's camera as a free camera: the point that it looks at, distance and angles."""
         view = self._view
         matrices = view.matrices(self._model, self._data, USUAL_PICTURE)
         forward, camera = matrices.forward, view.camera

@@ -28,7 +28,7 @@ _CHUNK = 512
 _UNIT, _FINE = 1e-5, 1e-5
 """Unit of positions [m], and its largest value as a fraction of a scene's extent, for scenes smaller than 1 m."""
 _TURN = 32767
-"""Integer for a component of a quaternion that is 1."""
+"""Integer that stands for 1 in a component of a quaternion."""
 FILLED, TURNED, WORLD, UNKNOWN_WORLD = 1, 2, 4, 8
 """Flags of a row of contacts."""
 _LOCAL = [*(f"force_{name}" for name in ("normal", "tangent0", "tangent1"))]
@@ -43,8 +43,8 @@ computed with as many bits as the engine's arrays have: 64 or 32."""
 class RunRecorder:
     """Recorder of the steps of a session for a page, with one call of `write` for each step.
 
-    Poses and curves are kept of every step as long as they fit into memory, then of every second, fourth, ... step; and
-    so are contacts.
+    Poses and curves are kept of every step as long as they fit into memory, then of every second, fourth, ... step. The
+    same holds for contacts.
     """
 
     def __init__(self, session: Session, all_contacts: bool = False) -> None:

@@ -329,7 +329,7 @@ def show_one(
 
     Args:
         env_fns: Functions that make an environment each.
-        environment: Number of the one that is shown.
+        environment: Number of the environment that is shown.
         options: Options of `ContactViewer`.
 
     Raises:
@@ -482,8 +482,8 @@ class EpisodeRecorder(PassiveViewer):
 class StepEvents:
     """Contact events in the steps of some data, also of steps inside one call.
 
-    The state from which each step starts is kept. Its contacts and forces are computed beside the loop, bit for bit as
-    in the step, without taking the step. The model is shared, so that changes of it are seen.
+    The state from which each step starts is kept. The contacts and forces of this state are computed beside the loop,
+    bit for bit as in the step, without taking the step. The model is shared, so that changes of it are seen.
     """
 
     def __init__(self, model: MjModel, data: MjData, patterns: Sequence[str] = ()) -> None:

@@ -35,16 +35,17 @@ AFTER, BEFORE, START = int(RowKind.AFTER), int(RowKind.BEFORE), int(RowKind.STAR
 _LONGEST_LOOK = 1 / 60
 """Time between two checks of a model that does not change [s]."""
 _SHORTEST_LOOK = 1e-3
-"""Time between the first two checks after a change of the model [s]; later ones double it."""
+"""Time between the first two checks after a change of the model [s]; the time doubles with every check."""
 _WRITTEN, _CHECKED_ROWS, _VALUES = int(Word.WRITTEN), int(Word.CHECKED_ROWS), int(Word.VALUES)
 _TROUBLE, _TROUBLE_ROW = int(Word.TROUBLE), int(Word.TROUBLE_ROW)
 _pack, _SIZE = VALUE.pack_into, VALUE.size
 _BAD = tuple(int(getattr(mujoco.mjtWarning, f"mjWARN_BAD{name}")) for name in ("QACC", "QVEL", "QPOS"))
-"""MuJoCo's warnings of bad states, as plain numbers: to read one takes 1.8 µs, with a member of an enum 6.2 µs."""
+"""MuJoCo's warnings of bad states, as plain numbers: reading a warning takes 1.8 µs, with a member of an enum 6.2
+µs."""
 Send = Callable[[dict[str, Any]], bool]
 """Function that sends a message to the window; it returns False if the window does not listen now."""
 _WRAPPED = ("ptr", "_model", "_data")
-"""Attributes of dm_control's and robosuite's models and data that are MuJoCo's own."""
+"""Attributes of dm_control's and robosuite's models and data that hold MuJoCo's own objects."""
 _NAMED = ("body", "jnt", "geom", "site", "actuator", "tendon")
 _COUNTS = tuple(
     f"n{name}"
