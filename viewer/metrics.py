@@ -94,7 +94,7 @@ class ContactTimes:
     first_air: Any
     """True in the step in which contact ends, (...): lift-off. Never in the first step."""
     age: Any
-    """Number of steps since the last change, with the step of the change, (...)."""
+    """Number of steps since the last change, counting the step of the change, (...)."""
     last_contact: Any
     """Number of steps of the last complete contact, (...); 0 if there was none."""
     last_air: Any
@@ -323,7 +323,7 @@ def dropped(batch: ContactBatch, reduce: str | None = None) -> Any:
 
 
 def _reduce_mode(batch: ContactBatch, reduce: str | None) -> Reduce:
-    """Return the reduce mode that is given, else that of the sensor that reported a batch."""
+    """Return the given reduce mode, or else the mode of the sensor that reported a batch."""
     if reduce is None:
         return batch.reduce or Reduce.NONE
     return member(Reduce, reduce, "reduce mode")
@@ -341,7 +341,7 @@ def _first(states: Any) -> Any:
 
 
 def _age(states: Any) -> Any:
-    """Return the number of steps since a boolean last changed, with the step of the change, (steps, ...)."""
+    """Return the number of steps since a boolean last changed, counting the step of the change, (steps, ...)."""
     xp = namespace(states)
     counted = xp.cumulative_sum(xp.astype(states | ~states, xp.int32), axis=0)
     before, now = states[:-1, ...], states[1:, ...]

@@ -32,7 +32,7 @@ _GRID = 2**20
 """Largest number of values of a curve that is shifted over another one."""
 _LEAST_CORRELATION = 0.3
 _BETTER = 0.15
-"""Margin by which another mapping has to fit better than the given one to be named."""
+"""Least gain in mean correlation for which another mapping than the given one is reported."""
 _MOST_SWAPPED = 6
 """Most curves for which all mappings are tried; for more, only those with two curves swapped."""
 

@@ -49,7 +49,7 @@ class DeviceFit:
     resolution: float | None
     """Smallest change of the output; None if it is too fine to be seen in the values."""
     saturation: float | None
-    """Largest output; None if it was not reached."""
+    """Largest output; None if the measured values do not reach it."""
     correlation: float
     count: int
     """Number of values that the fit used."""

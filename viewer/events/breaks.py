@@ -79,7 +79,7 @@ class Slip(NamedTuple):
 
 
 def sliding_geoms(engine: Engine, name: str) -> list[str]:
-    """Return the names of the geom pairs that slide, of those whose contacts a sensor reports."""
+    """Return the names of the sliding geom pairs among the contacts that a sensor reports."""
     batch = engine.contacts(name)
     cones = contact_cones(engine.model, engine.contact_data(), batch) if engine.has_contact_list else None
     if cones is None:

@@ -54,11 +54,11 @@ class MotionEvent(NamedTuple):
     kind: EventKind
     motion: Motion
     reason: EventReason | None = None
-    """Reason of the motion; None at its end."""
+    """Reason of the motion; None where the motion ends."""
 
     @property
     def why(self) -> str:
-        """Reason of the motion, in a sentence; empty at its end."""
+        """Reason of the motion, in a sentence; empty where the motion ends."""
         return "" if self.reason is None else self.reason.text
 
     @property
@@ -158,7 +158,7 @@ class EventLog:
     """Last events, in order of time."""
 
     def __init__(self, limit: int | None = LIMIT) -> None:
-        """`limit`: number of events that are kept; None for all."""
+        """Begin an empty log. `limit`: number of events that are kept; None for all."""
         self.entries: list[LogEntry] = []
         self.dropped = 0
         """Number of oldest events that were dropped."""
@@ -277,7 +277,7 @@ def merge_bodies(
 
     Args:
         entries: Events of pairs of geoms, in order of time.
-        bodies: Names of the two bodies of each pair, or of what else shares its events.
+        bodies: Names of the two bodies of each pair, or of other objects that share its events.
         lasting: Pairs in contact after the last of the events.
 
     Returns:

@@ -36,9 +36,9 @@ from .creep_rule import (
 _FASTEST = 0.2
 """Speed above which nothing creeps [m/s]."""
 _BLOCK_SAMPLES = 800
-"""Number of samples at which all of them are decided on."""
+"""Number of buffered samples at which a decision on all of them is due."""
 _BLOCK_BYTES = 2**24
-"""Memory of samples above which all of them are decided on [bytes]."""
+"""Memory of buffered samples above which a decision on all of them is due [bytes]."""
 _ROLLS = 10
 """Travel of the contact over both bodies, as a multiple of the slip, above which a pair rolls and does not slide."""
 _TURNED = 1.0
@@ -108,7 +108,7 @@ class FrictionStates:
     """Geom pairs that slide and creep, by `CreepRule`; many samples are decided on together."""
 
     def __init__(self, model: MjModel, timestep: float) -> None:
-        """`timestep`: length of a step [s]."""
+        """Begin without samples. `timestep`: length of a step [s]."""
         self._model = model
         self._reader = MotionReader(model)
         self.timestep = timestep

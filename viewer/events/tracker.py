@@ -36,7 +36,7 @@ _BUFFER_STEPS = 512
 _BUFFER_BYTES = 2**22
 """Memory of buffered steps [bytes]."""
 _MOST_SENSORS = 200
-"""Number of sensors that are searched for those that cover a pair."""
+"""Largest number of sensors that are searched for those that cover a pair."""
 
 
 @dataclass(frozen=True)
@@ -88,7 +88,7 @@ class ContactTracker:
         self.curves_wanted_until = -math.inf
         """Time of `time.monotonic` until which the costly crossing functions are computed [s]."""
         self.past: tuple[EventLog, float] | None = None
-        """Events of the ended episode that is shown, and the time at which it began [s]; None for the present one."""
+        """Events of the ended episode that is shown, and the time at which this episode began [s]; else None."""
         self.patience = 0.0
         """Longest wall time between two decisions on which pairs slide and creep [s]; 0 decides at every call."""
         self.least_samples = 0
@@ -104,7 +104,7 @@ class ContactTracker:
         self._curves = np.empty((3, 2 * CURVE_STEPS))
         self._time = engine.time
         self._timestep = math.nan
-        """Length of the last step [s]; NaN if the next one does not continue it."""
+        """Length of the last step [s]; NaN if the next step does not continue the last one."""
         self._jumped = False
         self._entries: list[LogEntry] = []
         """Events of the steps since the last flush."""

@@ -1,4 +1,4 @@
-"""Turns the declaration of a contact sensor, what it matches and what it reports, into MJCF and back."""
+"""Turns the declaration of a contact sensor, its targets and fields, into MJCF and back."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -117,7 +117,7 @@ class ContactDeclaration:
 
 
 def unique_name(wanted: str, taken: Mapping[str, Any] | set[str]) -> str:
-    """Return a name that no other sensor has: the wanted one, with a number appended if necessary."""
+    """Return a name that no other sensor has: the wanted name, with a number appended if necessary."""
     name, number = wanted, 2
     while name in taken:
         name, number = f"{wanted}_{number}", number + 1

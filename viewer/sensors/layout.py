@@ -267,7 +267,7 @@ class ContactLayout:
 
     @cached_property
     def described_columns(self) -> tuple[Column, ...]:
-        """Every value of the array in order: name, slot, field, axis, unit, frame."""
+        """Descriptions of all values of the array, in order: name, slot, field, axis, unit, frame."""
         head = [Column("found", 0, Field.FOUND, "", "", "")] * self.head_size
         return (
             *head,
@@ -281,7 +281,7 @@ class ContactLayout:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """A name for every value of the array, in order."""
+        """Names of all values of the array, in order."""
         return tuple(column.name for column in self.described_columns)
 
     def decode(self, array: Any) -> ContactBatch:

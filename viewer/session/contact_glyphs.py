@@ -62,7 +62,7 @@ class DrawnSlots(NamedTuple):
     rows: NDArray[np.intp]
     """Index of the contact's sensor among those of the batch, (contacts,)."""
     batch: ContactBatch
-    """Arrays of shape (contacts,) and (contacts, 3)."""
+    """Values of the contacts: arrays of shape (contacts,) and (contacts, 3)."""
 
 
 @dataclass(frozen=True, eq=False)

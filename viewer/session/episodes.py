@@ -29,11 +29,11 @@ class Episode:
     ending: str = ""
     """Ending: `terminated`, `truncated`, `reset`, or the cause of an instability; empty while the episode lasts."""
     events: EventLog | None = None
-    """Contact events; None where they are not tracked."""
+    """Contact events; None if events are not tracked."""
 
     @property
     def steps(self) -> int:
-        """Number of steps, also of those that are forgotten."""
+        """Number of steps, forgotten steps included."""
         return self.history.last
 
     @property
@@ -56,7 +56,7 @@ class Episodes:
     def __init__(self) -> None:
         self._kept: deque[Episode] = deque()
         self.count = 0
-        """Number of episodes that ended so far, also of those that are forgotten."""
+        """Number of episodes that ended so far, forgotten episodes included."""
         self.read_events: Callable[[], EventLog | None] = lambda: None
         """Function that returns the events of the episode that ends now."""
 

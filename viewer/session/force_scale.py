@@ -47,7 +47,7 @@ class DrawnForces(NamedTuple):
     points: NDArray[np.float64]
     """Positions of the contacts [m], world, (n, 3)."""
     forces: NDArray[np.float64]
-    """Magnitudes of their forces [N], (n,)."""
+    """Magnitudes of the contacts' forces [N], (n,)."""
 
 
 NO_FORCES = DrawnForces(np.zeros((0, 3)), np.zeros(0))
@@ -59,7 +59,7 @@ class ScaleBar(NamedTuple):
     force: float
     """Force that the bar stands for [N]."""
     length: float
-    """Length of that force's arrow, seen from the side, at the depth of the contacts [px]."""
+    """Length of the arrow of this force, seen from the side, at the depth of the contacts [px]."""
     before: float | None
     """Force of a hundred measures before the scale changed, if it has just changed [N]."""
 
@@ -69,7 +69,7 @@ class CutArrows(NamedTuple):
 
     arrows: int = 0
     strongest: float = 0.0
-    """Strongest force among their contacts [N]."""
+    """Strongest force among the contacts of these arrows [N]."""
 
 
 def scale_bar(scale: GlyphScale, gauge: Gauge, before: float | None) -> ScaleBar:

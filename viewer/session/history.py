@@ -278,7 +278,7 @@ class History(StepRing):
             yield group.members, group.decode(rows)
 
     def states_between(self, start: int, stop: int) -> list[int]:
-        """Return the steps between `start` and `stop` whose states are kept, as after every change of the state."""
+        """Return the steps between `start` and `stop` whose states are kept, as at every change of the state."""
         found: list[int] = []
         step = self.origin(stop)[1]
         while step > start:

@@ -24,7 +24,7 @@ _UPDATE_STEPS = 512
 _FRICTION_PAIRS = 20_000
 """Number of geom pairs above which the friction of a sensor is not looked up."""
 _MANY = 64
-"""Number of sensors above which it pays to look for those that nothing touches."""
+"""Number of sensors above which it saves time to leave out those that nothing touches."""
 SIGNAL_PLACES = {signal: place for place, signal in enumerate(Signal)}
 """Place of each signal among the curves of one object."""
 
@@ -75,7 +75,7 @@ class SignalCurves(ABC):
 class HistoryCurves(SignalCurves):
     """Every signal of every kept sensor after every step that the history holds.
 
-    They are computed only while they are shown: call `update` once a frame.
+    The curves are computed only while they are shown: call `update` once a frame.
     """
 
     def __init__(

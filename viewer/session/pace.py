@@ -9,7 +9,7 @@ _WINDOW = 1.0
 _BATCH = 0.002
 """Wall time between two looks at the budget [s]."""
 _LONGEST_FRAME = 0.25
-"""Frames longer than this (a dialog, a suspended machine) do not make the simulation jump [s]."""
+"""Longest frame time that is simulated in full [s]: a dialog or a suspended machine makes no jump."""
 
 
 class Pace:

@@ -17,7 +17,7 @@ from .simulation import Simulation
 
 T = TypeVar("T")
 _MANY = 64
-"""Number of sensors above which it pays to look for those that nothing touches."""
+"""Number of sensors above which it saves time to leave out those that nothing touches."""
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ class SensorGroup(NamedTuple):
     numbers: NDArray[np.intp]
     """Indices of these sensors among the engine's, (sensors,)."""
     batch: ContactBatch
-    """Their contacts, in arrays of shape (sensors, slots, ...)."""
+    """Contacts of these sensors, in arrays of shape (sensors, slots, ...)."""
 
     def kept(self, keep: NDArray[np.bool_]) -> "SensorGroup":
         """Return a group of some of the sensors. `keep`: True for each that stays, (sensors,)."""
@@ -105,7 +105,7 @@ class ReadingCache:
         self._known: dict[object, Any] = {}
         """Cached values of this instant, by kind and name."""
         self._visible: tuple[NDArray[np.bool_], list[SensorGroup]] | None = None
-        """Mask of the visible sensors, and the groups of those that match a contact."""
+        """Mask of the visible sensors, and the groups of visible sensors that match a contact."""
         self._numbers: dict[tuple[str, ...], NDArray[np.intp]] = {}
         """Indices of sensors that are read together, by their names."""
         self._sensors: SensorList | None = None

@@ -1,4 +1,4 @@
-"""Holds one open scene: its simulation, its camera, and what the user has chosen to see."""
+"""Holds one open scene: its simulation, its camera, and the user's choices of what is shown."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -286,7 +286,7 @@ class Session:
             self.events.past = None if episode is None or episode.events is None else (episode.events, first)
 
     def _go_to_neighbour(self, direction: int) -> bool:
-        """Show the last step of the episode before (-1) or the first step of the one after (1); False without one."""
+        """Show the last step of the previous episode (-1) or the first of the next one (1); False if there is none."""
         episodes = self.episodes
         place = next((i for i, each in enumerate(episodes) if each.number == self.episode_number), 0) + direction
         if not 0 <= place < len(episodes):
@@ -458,7 +458,7 @@ class Session:
         self.forget()
 
     def watch_all(self) -> None:
-        """Add a sensor that matches every contact, show and select it."""
+        """Add a sensor that matches every contact, and show and select it."""
         sensor = self.engine.watch_all()
         self.visible[sensor.name] = True
         self.selected = sensor.name

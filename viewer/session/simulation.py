@@ -117,7 +117,7 @@ class StepSource:
     notes: tuple[str, ...] = ()
     """Notices for the user about the file that the steps come from."""
     reads_ahead = False
-    """True if steps are being read beyond the one that is shown."""
+    """True if steps beyond the shown one are being read."""
     finished = False
     """True if there are no more steps."""
 
@@ -253,7 +253,7 @@ class StepSource:
         return True
 
     def resume(self, history: History) -> bool:
-        """Continue from the step that is shown, which is not the newest; return True if the state jumped to it."""
+        """Continue from the shown step, which is not the newest; return True if the state jumped to that step."""
         history.resume()
         return history.can_resume
 
@@ -271,7 +271,7 @@ class StepSource:
         simulation.show(env)
 
     def successor(self, engine: Engine) -> "StepSource":
-        """Return the source of the run in another engine, on the same scene or on another one."""
+        """Return a source of the run for another engine, on the same scene or on another scene."""
         return source_of(engine)
 
     def attach(self) -> None:
@@ -449,7 +449,7 @@ class Simulation:
         self.shown = self.engine.environment(0)
         """Engine of the environment that is shown, kept and observed."""
         self.beside = list(beside)
-        """Further runs, kept at the time of this one."""
+        """Runs beside, which are kept at the simulated time of this run."""
         self.guest = False
         """True for a run beside that has another scene or other values: changes to the shown run do not apply to it."""
         self.label = ""
@@ -524,7 +524,7 @@ class Simulation:
         return None if history is None else Episode(self.episodes.count + 1, history, self.live_channels)
 
     def show_episode(self, episode: Episode | None, step: int | None = None) -> None:
-        """Show a step, by default the last, of an ended episode, or with None of the present one."""
+        """Show a step, by default the last, of an ended episode; for None of the present episode."""
         self.episode = episode
         if (history := self.history) is not None:
             self.go_to(history.last if step is None else step)
@@ -723,7 +723,7 @@ class Simulation:
             self.live_history = History(self.shown, self.live_history.budget)
 
     def recover(self, error: UnstableError | EngineError) -> None:
-        """Return to the newest step after one that failed, where the engine can."""
+        """Return to the newest step after a failed step, if the engine can."""
         if self.live_history is None:
             return
         if self.live_history.can_resume:

@@ -1,4 +1,4 @@
-"""Chooses the value axis of some curves, and marks where they leave it."""
+"""Chooses the value axis of some curves, and marks where curves leave it."""
 
 import math
 from typing import NamedTuple

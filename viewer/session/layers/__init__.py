@@ -160,7 +160,7 @@ def _cut_force(session: Session, owners: NDArray[np.int32], elsewhere: float) ->
 
 
 def bar_text(bar: ScaleBar, gizmos: GizmoSettings) -> str:
-    """Return the text of the scale bar, with the scale before if it has just changed."""
+    """Return the text of the scale bar; if the scale has just changed, with the scale before."""
     before = f", was {force_text(bar.before)}" if bar.before is not None else ""
     return f"{force_text(bar.force)}{' (log)' if gizmos.log_length else ''}{before}"
 

@@ -41,7 +41,7 @@ def _unwatched(context: DrawContext) -> Glyphs | None:
 
 
 def _runs_beside(context: DrawContext) -> list[Simulation]:
-    """Return the runs beside the shown one that are at the same time."""
+    """Return the runs beside that are at the time of the shown run."""
     time = context.session.engine.time
     return [run for run in context.session.beside if run.is_at(time)]
 
