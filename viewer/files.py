@@ -95,7 +95,7 @@ class PartFile:
         """Path as it was given; a link stays, and its target is written."""
         self.final = Path(os.path.realpath(self.path)) if os.path.islink(self.path) else self.path
         self.full = False
-        """True if the disk is full: the file is to be completed now, with the room that was reserved for that."""
+        """True if the disk is full: the file must be completed now, in the room that was reserved for that."""
         self._folder = folder_of(self.final)
         self._is_folder = is_folder
         self._spare: IO[bytes] | None = None
@@ -192,7 +192,7 @@ class PartFile:
         return self.path
 
     def discard(self) -> None:
-        """Remove what was written. Safe at any time."""
+        """Remove the unfinished file. Safe at any time."""
         if os.path.isdir(self.part):
             shutil.rmtree(self.part, ignore_errors=True)
         else:
@@ -294,7 +294,7 @@ class PartStream(io.FileIO):
 def naming(folder: Path) -> Iterator[None]:
     """Let one program at a time choose names in a folder, for `free_path` and the PartFile that uses the path.
 
-    A PartFile does so itself, also inside.
+    A PartFile calls this itself, and may be made inside the block.
     """
     held: set[str] = _naming.__dict__.setdefault("folders", set())
     key = os.path.realpath(folder)

@@ -32,7 +32,7 @@ from typing import Any, BinaryIO
 from .errors import SceneError
 
 SILENCE = 3.0
-"""A child that is to end and sends nothing for this time is killed [s]."""
+"""Time without messages after which a child that is to end is killed [s]."""
 _ALIVE = 0.5
 """Time between two signs of life of a child that is ending [s]."""
 _CLOSE_TIME = 60.0
@@ -142,7 +142,7 @@ class Child:
     """A process that runs a module of this package, linked to this one; it is ended with this object or with the
     program.
 
-    It is in a session of its own: Ctrl-C in the user's terminal does not reach it.
+    It is in a separate session: Ctrl-C in the user's terminal does not reach it.
     """
 
     def __init__(self, module: str, request: Mapping[str, Any], files: Sequence[int] = ()) -> None:
@@ -162,8 +162,8 @@ class Child:
 def run_child(work: Callable[[Link, Message], None], what: str) -> None:
     """Run the program of a `Child` with its link and request, and end the process.
 
-    An error is sent as one line: a user's program gets no traceback of ours. `what`: name of the failed activity in
-    that line.
+    An error is sent as one line: a user's program gets no traceback of this package. `what`: name of the failed
+    activity in that line.
     """
     link, request = _parent_link()
     code = 0
@@ -246,7 +246,8 @@ class Worker:
     """A module running in a process of its own. Call `poll` regularly, or `wait`, and `close` in any case."""
 
     def __init__(self, module: str, request: Any, limits: Limits) -> None:
-        """`module`: one that calls `run_job`; `request`: anything JSON holds. OSError if the process cannot start."""
+        """`module`: a module that calls `run_job`; `request`: anything that JSON holds. Raises OSError if it cannot
+        start."""
         self.limits = limits
         self.timed_out = False
         """True if the process was stopped because its time was up."""
@@ -305,7 +306,7 @@ class Worker:
         return has_ended
 
     def wait(self, seconds: float | None = None) -> bool:
-        """Wait for the end, at most that many seconds; True if the process has ended."""
+        """Wait for the end, at most for some time [s]; return True if the process has ended."""
         end = math.inf if seconds is None else time.monotonic() + seconds
         while not self.poll() and (left := end - time.monotonic()) > 0:
             if self._link.is_open:

@@ -101,7 +101,7 @@ _BOUNDS = {
     "ui_scale": (0.5, 4.0),
     "font_size": (8.0, 40.0),
 }
-"""Bounds of saved numbers, by name; all others are factors, lengths and durations, within `_POSITIVE`."""
+"""Bounds of saved numbers, by name. All other numbers are factors, lengths and durations, within `_POSITIVE`."""
 _POSITIVE = (1e-6, 1e5)
 
 
@@ -245,7 +245,7 @@ class ViewState:
     plots: PlotSettings = field(default_factory=PlotSettings)
     theme: Theme = Theme.DARK
     ui_scale: float = 1.0
-    """Factor on the size of everything in the window, beyond what the screen's density asks for."""
+    """Factor on the size of everything in the window, in addition to the scale that the screen's density requires."""
     font_size: float = 15.0
     """Text size before `ui_scale` is applied [px]."""
     history_megabytes: float = 256.0
@@ -310,7 +310,7 @@ def _restore(target: Any, saved: Any) -> None:
 
 
 def _is_text(value: str) -> bool:
-    """Return True if a text can be shown, and be part of a path: JSON may contain surrogates and NUL."""
+    """Return True if a text can be shown, and be part of a path: JSON may contain surrogates and NUL, which cannot."""
     try:
         return b"\0" not in os.fsencode(value)
     except UnicodeEncodeError:
@@ -321,7 +321,7 @@ E = TypeVar("E", bound=StrEnum)
 
 
 def member(enum: type[E], word: str, what: str) -> E:
-    """Return the member of an enum with a value. Raises ValueError with all values; `what` names the value in the
+    """Return the member of an enum with a value. Raises ValueError with all values; `what`: name of the value, for the
     message."""
     try:
         return enum(word)

@@ -41,7 +41,7 @@ class ContactSensor(NamedTuple):
 
     @property
     def declared_name(self) -> str:
-        """Return the name of the scene's sensor, or of the first of those that are joined."""
+        """Return the name of the scene's sensor; of joined sensors, the name of the first one."""
         return self.sources[0] if self.sources else self.name
 
     @property

@@ -56,7 +56,7 @@ class Engine(Protocol):
     can_watch_all: bool
     """True if `watch_all` is possible."""
     can_edit_sensors: bool
-    """True if contact sensors can be made and changed while the scene runs; else it has to be opened again."""
+    """True if contact sensors can be made and changed while the scene runs; else the scene has to be opened again."""
     has_contact_list: bool
     """True if `data` is the simulation itself, with its contacts and forces; False if it is only a picture of it."""
 

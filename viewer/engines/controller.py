@@ -1,4 +1,4 @@
-"""Calls a controller: a function of a user's own that drives a scene, before every physics step."""
+"""Calls a controller before every physics step: a function of the user that drives a scene."""
 
 import traceback
 from collections.abc import Callable, Sequence

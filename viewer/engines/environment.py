@@ -24,8 +24,11 @@ _POSE = ("qpos", "mocap_pos", "mocap_quat")
 
 
 class Environment:
-    """One environment of an engine, and its past steps. Methods that move or change the scene do so in all
-    environments. While a past step is shown, `data`, `time`, arrays and contacts are those of that step."""
+    """One environment of an engine, and its past steps.
+
+    Methods that move or change the scene do so in all environments. While a past step is shown, `data`, `time`, arrays
+    and contacts are those of that step.
+    """
 
     num_envs = 1
     diagnostics: Diagnostics | None = None

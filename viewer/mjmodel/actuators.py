@@ -135,7 +135,8 @@ def read_joints(model: MjModel) -> list[Joint]:
 
 
 def limb_names(model: MjModel) -> list[str]:
-    """Return for every body the name of the first body of its limb, after the last body with several children."""
+    """Return for every body the name of the first body of its limb. A limb begins below the world, or below a body with
+    several moving children."""
     names, parents = body_names(model), model.body_parentid.tolist()
     moving = (model.body_dofnum > 0).tolist()
     for body in range(model.nbody - 1, 0, -1):

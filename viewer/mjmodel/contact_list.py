@@ -45,7 +45,7 @@ class ContactList:
         """True if the list that was read last differs from the one before."""
         self._starts = np.zeros(0, np.intp)
         self.pairs: NDArray[np.intp] = np.zeros(0, np.intp)
-        """Tracked pairs in the list, (k,); -1 for the others there."""
+        """Tracked pairs in the list, (k,); -1 for a listed pair that is not tracked."""
         self.listed: frozenset[int] = frozenset()
         """Tracked pairs in the list."""
 
@@ -124,7 +124,7 @@ class ForceSummation(NamedTuple):
     """Computation of the forces of pairs from those of constraints."""
 
     rows: NDArray[np.int32] | None
-    """The constraints that count, in this order; None for all."""
+    """Indices of the constraints that are summed up, in order; None for all."""
     starts: NDArray[Any]
     """First constraint of each pair, (k,)."""
 

@@ -166,7 +166,8 @@ def _elliptic_speed(
 
 
 def solved_state(data: MjData) -> MjData:
-    """Return a copy of the parts of a state that `creep_formula` reads, cheap enough to keep for an event."""
+    """Return a copy of the parts of a state that `creep_formula` reads. It is small enough to be kept for each
+    event."""
     fields = ("geom", "efc_address", "dim", "friction", "solimp", "frame", "pos")
     listed = {name: getattr(data.contact, name).copy() for name in fields}
     if hasattr(data.contact, "adhesion"):

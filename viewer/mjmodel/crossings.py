@@ -98,7 +98,7 @@ def interpolate(trace: Trace, level: float) -> Crossing:
 
 
 def _passage(gap: float, slope: float, bend: float) -> float | None:
-    """Return the u in [0, 1] at which gap + slope u + bend u^2 is 0. None unless it runs towards 0 all the way."""
+    """Return the u in [0, 1] at which gap + slope u + bend u^2 is 0. None unless the value approaches 0 all the way."""
     square = slope * slope - 4 * bend * gap
     if not (slope * gap < 0 < slope * (slope + 2 * bend) and square >= 0):
         return None

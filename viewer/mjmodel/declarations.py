@@ -29,7 +29,7 @@ class Declaration(NamedTuple):
 
     sensor_id: int
     name: str
-    """Name of the sensor, or one made up for it."""
+    """Name of the sensor; a made-up name for an unnamed sensor."""
     unnamed: bool
     """True if the name is made up."""
     label: str

@@ -147,7 +147,8 @@ class PairDistances:
         ]
 
     def start(self) -> tuple[float, Values, Values]:
-        """Return time [s], distances [m] and velocities [m/s], (pairs,) each, of the first state after a reset."""
+        """Return the time [s], and distances [m] and velocities [m/s], (pairs,) each, in the first state after a
+        reset."""
         samples = np.array([self._samples[pair] for pair in range(len(self._geoms))]).reshape(-1, 3)
         return self.states[0][0], samples[:, 1], samples[:, 2]
 
@@ -236,7 +237,7 @@ class PairDistances:
 
     def _find_unsure(self) -> None:
         """Find the pairs for which the list cannot be relied on: pairs that never collide, and pairs that enter it
-        before they touch, by a margin, or by a gap, which lists them without a force."""
+        before they touch, by a margin, or by a gap, within which they are listed without a force."""
         self._margins = self._read_margins()
         margins, gaps, pair_margins, pair_gaps = self._margin_arrays
         largest = np.maximum(margins, gaps)[self._pairs].max(axis=1, initial=0.0)

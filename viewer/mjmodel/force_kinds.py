@@ -67,9 +67,9 @@ class ForceTable:
     """All forces on a body, or on a body with all that hangs on it, in the step whose contacts the data holds.
 
     Gravity, contacts and pushes are the forces that act on these bodies themselves. Actuators, springs, limits and all
-    else that acts in joints, tendons and constraints count with what they do to these bodies: mass times the
-    acceleration that each alone causes, through the joints. Joint reactions are what the joints pass on besides,
-    because of gravity, contacts, pushes and the motion. The rows sum to mass times acceleration.
+    else that acts in joints, tendons and constraints count by their effect on these bodies: mass times the acceleration
+    that each alone causes, through the joints. Joint reactions are all other forces that the joints transmit, because
+    of gravity, contacts, pushes and the motion. The rows sum to mass times acceleration.
     """
 
     body: int
@@ -168,7 +168,8 @@ class _DirectForces:
             yield ForceRow(ForceKind.APPLIED, "applied", pushes, "Pulled or pushed: xfrc_applied")
 
     def _contacts(self) -> Iterator[tuple[str, Vector, int]]:
-        """Yield name, force [N], world, and number of contacts of everything else that touches these bodies."""
+        """Yield each object that touches these bodies: its name, the force on the bodies [N], world, and its number of
+        contacts."""
         model, data = self._model, self._data
         sides = contact_bodies(model, data)
         own = np.append(self._inside, False)[np.maximum(sides, -1)] & (sides >= 0)
@@ -245,7 +246,7 @@ class _JointForces:
 
     @staticmethod
     def _adhesion(model: MjModel, data: MjData) -> Vector:
-        """Return the adhesion force of geoms: a part of the contact force that is not in its constraint."""
+        """Return the adhesion force of geoms, which acts in a contact but is not part of the contact's constraint."""
         contact = data.contact
         if not hasattr(contact, "adhesion") or not contact.adhesion.any():
             return np.zeros(model.nv)

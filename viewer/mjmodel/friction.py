@@ -52,7 +52,7 @@ def contact_friction(data: mujoco.MjData, contacts: Indices) -> NDArray[np.float
 
 
 def mask_friction(friction: NDArray[np.float64], dim: NDArray[np.generic]) -> NDArray[np.float64]:
-    """Return the coefficients, (k, 5), that contacts of given dimensions use; 0 for the others."""
+    """Return the coefficients, (k, 5), with 0 for those that contacts of given dimensions do not use."""
     return np.where(np.asarray(dim)[:, np.newaxis] > _DIRECTIONS, friction, 0.0)
 
 
@@ -95,5 +95,5 @@ def listed_friction(
 
 
 def model_cone(model: mujoco.MjModel) -> Cone:
-    """Return the friction cone of a model's contacts."""
+    """Return the type of friction cone that a model's contacts have."""
     return Cone.PYRAMIDAL if model.opt.cone == _PYRAMIDAL else Cone.ELLIPTIC

@@ -122,7 +122,7 @@ ListedGeoms = tuple[bytes, bytes, bytes, bytes] | None
 
 
 class GeomReader:
-    """Copies the parts of the contact list that say which geoms touch where, for `ListedContacts`."""
+    """Copies the parts of the contact list that `ListedContacts` needs: which geoms touch, and where."""
 
     def __init__(self) -> None:
         self._data: mujoco.MjData | None = None

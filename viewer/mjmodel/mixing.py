@@ -157,7 +157,7 @@ class Origin:
     value: tuple[float, ...]
     """Components of the parameter that the contact has."""
     given: tuple[tuple[float, ...], tuple[float, ...]]
-    """Number of components that each side has; one for frictions."""
+    """Number of components of the parameter that each side has; 1 for frictions."""
     rule: Rule
     winner: int | None
     """Side that decides alone, 0 or 1; None if both do, or neither."""
@@ -278,11 +278,11 @@ def explain_mixing(model: MjModel, side1: int, side2: int) -> Mixing:
 
     Args:
         model: The compiled scene.
-        side1: Id of a geom; of a flex plus the number of geoms.
-        side2: The same of the other side.
+        side1: Id of a geom, or id of a flex plus the number of geoms.
+        side2: Id of the other side.
 
     Returns:
-        Each parameter with what both sides give, the rule, and the side that decides.
+        Each parameter with the values of both sides, the rule, and the side that decides.
 
     Example:
         >>> explain_mixing(model, model.geom("floor").id, model.geom("foot").id).consequence
@@ -334,7 +334,7 @@ def side_names(model: MjModel) -> list[str]:
 
 
 class _GivenValues:
-    """Values that the two sides of a contact give, by parameter, (2, components)."""
+    """Values of the two sides of a contact, by parameter, (2, components)."""
 
     def __init__(self, model: MjModel, side1: int, side2: int) -> None:
         self._model, self._sides = model, [side1, side2]

@@ -71,8 +71,7 @@ class PairMoves(NamedTuple):
 def moves_between(before: PairSamples, after: PairSamples) -> PairMoves:
     """Return how pairs moved between two samples of each, (k,) rows that belong to each other.
 
-    The motion is the difference of poses, not a sum of velocities: shaking to and fro adds nothing at any sampling
-    rate.
+    The motion is the difference of poses, not a sum of velocities: motion to and fro adds nothing at any sampling rate.
     """
 
     turned = _product(after.rotation, before.rotation.transpose(0, 2, 1))

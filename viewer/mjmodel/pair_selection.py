@@ -51,7 +51,7 @@ class PairSelection:
 
     @property
     def untracked(self) -> str:
-        """Contacts of the scene that make no events whatever is selected, for the user; empty if there are none."""
+        """Text for the user on contacts of the scene that never make events; empty if there are none."""
         if not self.flexes:
             return ""
         return f"contacts of {_flexes(self.flexes)} make no events of pairs, only of contact sensors"

@@ -20,7 +20,7 @@ PAIRS_MAX = 1_000_000
 
 
 class Obstacle(IntEnum):
-    """Reason why MuJoCo never tests a pair of geoms, in the order of its own filters."""
+    """Reason why MuJoCo never tests a pair of geoms, in the order of MuJoCo's filters."""
 
     NONE = 0
     SAME_BODY = 1
@@ -160,8 +160,10 @@ def common_friction(model: mujoco.MjModel, geoms: Indices) -> NDArray[np.float64
 
 
 def sensor_friction(model: mujoco.MjModel, sensor_ids: Sequence[int], limit: int = PAIRS_MAX) -> NDArray[np.float64]:
-    """Return the sliding coefficients along both tangents that all contacts of a sensor have, (sensors, 2). NaN if the
-    coefficients differ, if the sensor has no pairs, and if it has more than `limit` pairs."""
+    """Return the sliding coefficients along both tangents that all contacts of a sensor have, (sensors, 2).
+
+    NaN if the coefficients differ, if the sensor has no pairs, and if it has more than `limit` pairs.
+    """
     found, friction = possible_pairs(model, sensor_ids, limit), np.full((len(sensor_ids), 2), np.nan)
     sensors, starts = np.unique(found.sensors, return_index=True)
     if len(sensors):

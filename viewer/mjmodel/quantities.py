@@ -39,7 +39,7 @@ class Quantity:
 def list_quantities(model: MjModel) -> list[Quantity]:
     """Return all quantities: positions and velocities of joints, controls, actuator forces, values of sensors.
 
-    Positions and velocities are those after a step, all others those that acted in it.
+    Positions and velocities are values after a step; all others are values that acted in the step.
     """
     found = []
     for joint in read_joints(model):

@@ -37,7 +37,7 @@ SLEEP = int(mujoco.mjtEnableBit.mjENBL_SLEEP)
 """The bit of `opt.enableflags` that lets bodies sleep."""
 SLEEP_ARRAYS = ("tree_asleep", "tree_awake", "body_awake", "body_awake_ind", "parent_awake_ind", "dof_awake_ind")
 SLEEP_COUNTS = ("ntree_awake", "nbody_awake", "nparent_awake", "nv_awake")
-"""Names in mjData of values that are not part of mjSTATE_INTEGRATION, but decide about the next step."""
+"""Names in mjData of values that are not part of mjSTATE_INTEGRATION, but that the next step depends on."""
 
 
 class RowKind(IntEnum):
@@ -46,7 +46,7 @@ class RowKind(IntEnum):
     AFTER = 0
     """Read after a step. The inputs of that step are still there; those of the next one are not known yet."""
     BEFORE = 1
-    """Inside a step, before anything was moved: with the inputs of this step."""
+    """Read inside a step, before anything was moved. The inputs are those of this step."""
     START = 2
     """First row of other data: no step leads to it."""
     EITHER = 3

@@ -15,7 +15,7 @@ from .pairs import PAIRS_MAX, Obstacle, find_obstacles, pair_friction
 from .types import MjData, MjModel
 
 _STREAM = {"vary": 1, "reset": 2, "factor": 3, "noise": 4}
-"""Uses of a seed, each with random numbers of its own."""
+"""Uses of a seed, each of which has separate random numbers."""
 _ROUNDING = 1e-9
 _LARGEST = 1e6
 """Largest factor, and inverse of the smallest."""
@@ -84,7 +84,7 @@ class StartNoise:
         return f"qpos={_text(self.qpos)},qvel={_text(self.qvel)}"
 
     def apply(self, model: MjModel, data: MjData, random: np.random.Generator) -> None:
-        """Change a state."""
+        """Add the noise to a state."""
         # Both are drawn in any case: one does not depend on the size of the other.
         moved, pushed = random.standard_normal((2, model.nv))
         mujoco.mj_integratePos(model, data.qpos, self.qpos * moved, 1.0)

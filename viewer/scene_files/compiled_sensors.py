@@ -1,7 +1,7 @@
 """Adds contact sensors to a compiled model, in a separate model: the compiled one is never changed.
 
 MuJoCo adds sensors to specifications only. A model's binary file is sizes, options and then every array in the order of
-its fields, so that sensors can be appended there; the result is compared with what was written before it is used.
+its fields, so that sensors can be appended there; the result is compared with the written data before it is used.
 """
 
 import os

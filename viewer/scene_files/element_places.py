@@ -37,15 +37,15 @@ class Place(NamedTuple):
 class ElementPlaces:
     """The elements of a scene that is MJCF, by the objects of its compiled model.
 
-    MuJoCo's own parser keeps the line of every element, but not its file, and no line of what is included. So it parses
-    the scene once more, written with one tag per line, in which a line stands for one element of one file. Copies that
-    `replicate` and `attach` make keep the line of their original.
+    MuJoCo's own parser keeps the line of every element, but not its file, and no line of what is included. So MuJoCo
+    parses the scene once more, written with one tag per line: each line then stands for one element of one file. Copies
+    that `replicate` and `attach` make keep the line of their original.
     """
 
     def __init__(self, scene: Path, model: MjModel) -> None:
         self._scene, self._model = scene, model
         self._elements: list[Element | None] = []
-        """Element of each line, over the texts of the scene and of the models that it attaches."""
+        """Element of each line of the scene with one tag per line, then of the models that it attaches."""
         self._own_lines = 0
         """Lines of the scene itself."""
         self._found: dict[str, list[Element | None]] = {}

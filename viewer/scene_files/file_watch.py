@@ -11,7 +11,7 @@ Stamp = tuple[int, int, int, int]
 STILL_TIME = 0.2
 """Time without changes after which a file counts as written [s]."""
 POLL_INTERVAL = 0.1
-"""Shortest time between two looks at the files [s]: a look at 200 files takes half a millisecond."""
+"""Shortest time between two checks of the files [s]: a check of 200 files takes half a millisecond."""
 ABSENCE_TIME = 1.0
 """Time after which a missing file counts as deleted [s]: some editors delete a file before they write it again."""
 
@@ -26,12 +26,12 @@ def read_stamp(path: Path) -> Stamp | None:
 
 
 def stamp_of(status: os.stat_result) -> Stamp:
-    """Return the time stamps, size and inode of a file, which change with its content."""
+    """Return the stamp of a file from its `stat` result: times, size and inode, which change with the content."""
     return status.st_mtime_ns, status.st_ctime_ns, status.st_size, status.st_ino
 
 
 class FileWatch:
-    """Looks at files when polled. It has neither threads nor handles, and needs no closing."""
+    """Watches files when it is polled. It has neither threads nor handles, and needs no closing."""
 
     def __init__(self, files: Mapping[Path, Stamp | None]) -> None:
         """Watch files. `files`: stamps from before the files were read, so that no change in between is missed."""

@@ -1,4 +1,5 @@
-"""Checks that the indices of a compiled model from a file stay within its arrays, where MuJoCo itself trusts them."""
+"""Checks that the indices of a compiled model from a file stay within its arrays, because MuJoCo does not check
+them."""
 
 from itertools import pairwise
 from typing import Any

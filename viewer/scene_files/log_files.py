@@ -170,7 +170,7 @@ class _Assembly:
         return found
 
     def _known_steps(self) -> int | None:
-        """Return the number of time steps between two rows, if the log or the user gives it."""
+        """Return the number of time steps between two rows, if the log or the user states it."""
         times, timestep = self._parts.get("time"), float(self._model.opt.timestep)
         period = self._period if times is None else float(np.median(np.diff(times[:, 0]))) if len(times) > 1 else 0.0
         return None if period is None else max(1, round(period / timestep)) if timestep > 0 else 1

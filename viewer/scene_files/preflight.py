@@ -44,7 +44,7 @@ _FOLDER_ATTRIBUTES = ("assetdir", "meshdir", "texturedir")
 _COPYING = {"replicate": "", "composite": "", "flexcomp": "10 10 10"}
 """Elements that make `count` copies, and the default of that attribute."""
 _ENDLESS = ("plugin", "lengthrange", "muscle")
-"""Elements that make the compiler run other code, or simulate for as long as the scene says."""
+"""Elements that make the compiler run other code, or simulate for a time that the scene sets."""
 _LIMITS = {
     "contact": {"num": 1000},
     "user": {"dim": 100_000},
@@ -113,7 +113,7 @@ class _Reference(NamedTuple):
     offset: int
     """Offset of the element in that file."""
     visual: bool = False
-    """True within a `visual` element, whose files MuJoCo reads only if the scene says so."""
+    """True within a `visual` element, whose files MuJoCo reads only if a setting of the scene requests it."""
 
 
 @dataclass
@@ -141,7 +141,7 @@ class _Model:
 def survey_scene(path: Path, thorough: bool = False) -> Survey:
     """Look at a scene's files; raises SceneRefused for one that cannot be opened in any case.
 
-    `thorough`: True to read everything, however long that takes, as a process of its own may do.
+    `thorough`: True to read everything, however long that takes, as a separate process may do.
     """
     files: dict[Path, Stamp | None] = {path: read_stamp(path)}
     try:
@@ -391,7 +391,7 @@ class _Surveyor:
 
 @lru_cache(1000)
 def _meaning(name: str) -> str:
-    """Return the role of an element that is read whatever its attributes are; empty for others."""
+    """Return the role of an element that is always read, whatever its attributes; empty for others."""
     # MuJoCo reads these two in upper and lower case.
     if name.lower() in ("include", "compiler"):
         return name.lower()

@@ -104,7 +104,7 @@ class RunWriter:
         return self._part.commit()
 
     def discard(self) -> None:
-        """Give up: remove what was written."""
+        """Remove the unfinished file."""
         self._part.discard()
 
     def _add(self, name: str, array: NDArray[Any]) -> None:

@@ -57,8 +57,8 @@ def open_safely(
     """Check and compile a scene file with any contents. Raises SceneRefused with one readable line.
 
     Changes that do not fit it are listed in its notes. `isolated`: True to compile it in another process in any case,
-    as a window must that goes on running; otherwise only a scene in doubt is. `known`: the files of a scene that runs
-    already; if they are still the same it needs no process of its own. `any_order`: as in `compile_scene`.
+    so that a window goes on running; otherwise only a doubtful scene is. `known`: the files of a scene that runs
+    already; if they have not changed, no other process is used. `any_order`: as in `compile_scene`.
     """
     progress = progress or Progress()
     # Also where another process compiles it: the steps are taken in this one.

@@ -129,7 +129,7 @@ def load_scene(
 ) -> LoadedScene:
     """Compile a scene file with some changes of its sensors, which a compiled model does not accept.
 
-    `texts`: what is read in place of some of its XML files.
+    `texts`: texts that are read in place of some of its XML files.
     """
     catch_warnings()
     if path.suffix.lower() == RUN_SUFFIX:

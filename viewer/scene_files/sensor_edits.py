@@ -22,7 +22,7 @@ class _Done:
     description: str
     undo: Callable[[], None]
     has_effect: Callable[[], bool]
-    """Function that returns False once undoing would change nothing, or something else."""
+    """Function that returns False if undoing would no longer change anything, or would change something else."""
 
 
 class UndoStack:
@@ -53,7 +53,8 @@ class UndoStack:
         return done.description
 
     def forget(self, owner: object) -> None:
-        """Drop all that was done to `owner`: it is gone, or what was done has become part of the past."""
+        """Drop all actions on `owner`, because it no longer exists, or because the actions belong to the past and
+        cannot be undone."""
         self._done = [done for done in self._done if done.owner is not owner]
 
 
@@ -106,7 +107,7 @@ class SensorEdits:
         self._set(f"{'change' if changes[0].before else 'make'} {names}", tuple(pending))
 
     def revert(self, name: str) -> None:
-        """Return a sensor to what the file declares; remove it if the file does not."""
+        """Return a sensor to the file's declaration; remove it if the file does not declare it."""
         kept = tuple(change for change in self.changes if not isinstance(change, SensorChange) or change.name != name)
         if kept != self.changes:
             self._set(f"revert {name}", kept)
@@ -165,7 +166,7 @@ class SensorEdits:
         self._set(description, self.changes, written)
 
     def drop_refused(self, refusals: Iterable[RefusedChange]) -> None:
-        """Drop the changes that did not fit the scene."""
+        """Drop changes that did not fit the scene."""
         self._refused += [refusal.change for refusal in refusals]
         self.changes = self._accepted(self.changes)
 

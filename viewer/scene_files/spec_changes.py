@@ -101,11 +101,11 @@ def fit_changes(
     has: Callable[[str, str], bool],
     write: Callable[[SensorChange, int | None], None],
 ) -> list[RefusedChange]:
-    """Write the changes that fit a scene, in their order; returns the others.
+    """Write the changes that fit a scene, in their order; return the others.
 
-    `names`: what the viewer calls the scene's sensors; `declared`: the declaration of one by its number, None if it is
-    not a contact sensor; `has`: whether a table such as `geom` has a name; `write`: applies a change to the sensor of a
-    number, or to a new one.
+    `names`: the viewer's names of the scene's sensors; `declared`: returns the declaration of a sensor by its number,
+    None if it is not a contact sensor; `has`: returns True if a table such as `geom` has a name; `write`: applies a
+    change to the sensor of a number, or to a new one.
     """
     refusals, known = [], list(names)
     for change in changes:

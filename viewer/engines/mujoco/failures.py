@@ -60,7 +60,7 @@ def divergence_text(model: MjModel, warning: int, place: int, time: float) -> st
 
 
 def first_bad(model: MjModel, qpos: Row, qvel: Row) -> str | None:
-    """Return in words which number of a state is not finite first; None if all are."""
+    """Return a text on the first number of a state that is not finite; None if all are."""
     for what, values, bodies in (("position", qpos, _position_bodies(model)), ("velocity", qvel, model.dof_bodyid)):
         if not (finite := np.isfinite(values)).all():
             place = int(np.argmin(finite))
@@ -70,7 +70,7 @@ def first_bad(model: MjModel, qpos: Row, qvel: Row) -> str | None:
 
 
 def contacts_text(model: MjModel, data: MjData) -> str:
-    """Return in words the deepest contacts of the data, after a semicolon; empty if there are none."""
+    """Return a text on the deepest contacts of the data, after a semicolon; empty if there are none."""
     contact = data.contact
     if not len(contact.dist):
         return ""

@@ -140,8 +140,8 @@ class _MissingForces:
 
     def force_error(self, start: Row, reached: Row, row: ArrivedRow, distance: float) -> float:
         """Return the error of the contact forces, from inverse dynamics of the last step. The velocities in the row
-        determine the forces that lead there, whatever the inputs; the reached velocities determine the computed
-        ones."""
+        determine the forces that lead to the row, whatever the inputs; the reached velocities determine those of the
+        re-simulated step."""
         model, timestep = self._model, self._model.opt.timestep
         if self._inverse is None:
             self._inverse = mujoco.MjData(model)

@@ -32,7 +32,7 @@ class ModelVersions:
         return self._values.size
 
     def add(self, number: int, content: bytes) -> None:
-        """Keep a version: all values, as `ModelValues.read` gives them."""
+        """Keep a version. `content`: all values, as `ModelValues.read` returns them."""
         parts = self._values.split(content)
         self._known[number] = {
             place: part for place, (part, base) in enumerate(zip(parts, self._base, strict=True)) if part != base

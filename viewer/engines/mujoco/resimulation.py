@@ -1,4 +1,4 @@
-"""Re-simulates steps from states: of a user's loop, of logs and saved runs, and of what a history keeps of a run."""
+"""Re-simulates steps from states: those of a user's loop, of logs and saved runs, and of a run's history."""
 
 import copy
 from collections.abc import Iterator, Sequence

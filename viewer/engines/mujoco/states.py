@@ -109,7 +109,7 @@ class FirstStages:
         self._starts: dict[int, tuple[States, Row]] = {}
         self._computed: dict[int, tuple[MjData, States]] = {}
         self._stale = [True] * len(datas)
-        """True for environments whose first stage was not computed since the last step."""
+        """True for each environment whose first stage was not computed since the last step."""
 
     def step(self, env: int = 0, count: int = 1) -> None:
         """Take steps with the mjData of an environment, as `mj_step` does."""
