@@ -113,9 +113,9 @@ class Link:
         return [json.loads(line) for line in lines if line]
 
     def listen(self, handle: Callable[[list[Message]], None]) -> None:
-        """Call a function, in a thread, with all messages that arrive, and with an empty list once the link is closed.
+        """Start a thread that calls `handle` with messages as they arrive, and once more when the link has closed.
 
-        The other process waits for the end of this one as long as there are signs of life, which this thread sends.
+        From then on the thread sends signs of life, so that the other process waits while this one completes its files.
         """
 
         def run() -> None:

@@ -181,6 +181,6 @@ def open_log(engine: "Engine", path: str | Path, episode: str | None = None, per
 
 
 def portability(engine: str, path: Path, model: Any, declared: "Sequence[Declaration]") -> "dict[str, Portability]":
-    """Return the outcome of a scene's contact sensors in an engine other than MuJoCo, by name."""
+    """Return what becomes of each contact sensor of a scene in an engine other than MuJoCo, by sensor name."""
     checked: dict[str, Portability] = import_module(f".{engine}.portability", __package__).check(path, model, declared)
     return checked

@@ -50,8 +50,8 @@ class Actuator:
     """Force on the joint per unit of control, without the feedback of a servo: gain times gear."""
     gear: float
     balance: tuple[float, float]
-    """Control at which a position servo has no force: the first number, plus the second times the length that it
-    moves."""
+    """(a, b): a position servo exerts no force at the control a + b * length, with the length of its transmission: for
+    a hinge with gear 1, the joint angle."""
     force_low: float
     force_high: float
     """Range of the force, from `force_low` to `force_high`; infinite where the force is not limited."""

@@ -181,10 +181,10 @@ class ListedContacts:
         """Step and position of each contact, (m, 4)."""
 
     def geoms(self, contacts: ReportedContacts, sensors: Sequence[tuple[Indices, Mask, Mask]]) -> Indices:
-        """Return the ids of the two geoms of contacts, in the order in which sensors report them, (n, 2); -1 where the
-        list of a step has no such contact.
+        """Return the ids of the two geoms of each reported contact, (n, 2), that on the sensor's side 1 first; -1
+        where the list of the step has no such contact.
 
-        `sensors`: which of the contacts each sensor reports, and which geoms its two sides cover, (ngeom + 1,).
+        `sensors`: for each sensor, the indices of its contacts, and a mask of geoms for each side, (ngeom + 1,).
         """
         if not len(self._places):
             return np.full((len(contacts.steps), 2), -1)

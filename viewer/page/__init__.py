@@ -4,9 +4,9 @@ A page is ASCII: a content policy that allows its own script and style alone, st
 sections (inert script elements) and a loader. The script, `web/*.js` in one scope, is a section itself, which the
 loader unpacks.
 
-A section is base64 of gzip. The manifest has the length, CRC-32, type and shape of each section, and the steps that
-made its array small: differences along the last axis, as integers of its bits modulo their range; and byte planes,
-lowest bytes first.
+A section is base64 of gzip. The manifest has the length, CRC-32, type and shape of each section, and how its array was
+packed. `delta`: differences along the last axis, of the bits read as unsigned integers, which wrap around. `planes`:
+the lowest bytes of all values first, then the next ones.
 
 Poses are those of the bodies that move on their own: positions in integers of 10 micrometres, or of a finer unit in
 small scenes; quaternions as four 16-bit numbers, whose sign does not jump. Shapes are fixed to these bodies, or to the
@@ -19,6 +19,6 @@ Vectors along the world's axes are not kept: they are products and sums of the k
 as many bits as the engine has, so that the script and numpy compute the same bits.
 
 A frame is a step whose pose is kept: each step, unless the run is long. Every k-th frame has contacts; k is 1 unless
-there are many contacts. The steps from frame to frame double when poses no longer fit into the memory of a page, and k
-doubles when contacts no longer fit.
+there are many contacts. When poses no longer fit into the memory of a page, the number of physics steps per frame is
+doubled; when contacts no longer fit, k is doubled.
 """

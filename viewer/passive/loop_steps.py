@@ -133,8 +133,10 @@ class LoopSteps(StepSource):
             raise UnstableError(trouble, "this is the last step before")
 
     def observe_next(self, simulation: Simulation) -> ArrivedStep | None:
-        """Pass the next arrived step to a run, after channel values of an ended episode; return None if there is no
-        step."""
+        """Pass the next arrived step to the run, and return it; None if there is none.
+
+        Before the first step of an episode, the remaining channel values of the episode before are passed on.
+        """
         step = self.loop.next_step()
         if step is None:
             return None

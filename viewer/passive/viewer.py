@@ -49,7 +49,7 @@ _REST = 0.002
 _FOLLOW_TIME = 10.0
 """Longest wait for a window to show a model before the program may replace it again [s]."""
 _STILL = 0.5
-"""Time without a step after which a program that does not use its data any more is warned [s]."""
+"""Time without a step after which a program is warned if nothing in it refers to the shown data any more [s]."""
 _SLEEPING, _PULLED, _PAUSED, _FRAMES = map(int, (Word.SLEEPING, Word.PULLED, Word.PAUSED, Word.FRAMES))
 """Words that every `sync` reads, as plain numbers: an index takes 0.14 µs, a member of an enum 0.43 µs."""
 KeyCallback = Callable[[int], object]

@@ -153,7 +153,7 @@ class RerunWriter:
         self._layers = [layer for layer in display_layers(session) if layer.glyphs and layer.is_on(gizmos)]
         """Layers whose arrows are not at contacts."""
         self._glyphs: list[tuple[float, list[Floats]]] = []
-        """Time [s] and arrows of each layer that is not at contacts."""
+        """For each kept pose: its time [s], and the arrows of each of `_layers`."""
         self._next_pose = self._end = -np.inf
         self._start = np.inf
         """Simulated times of the first and the last step that was written [s]."""

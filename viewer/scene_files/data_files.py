@@ -256,7 +256,7 @@ def _seconds(path: Path, name: str, values: NDArray[Any]) -> Numbers:
 
 
 def _clean(times: NDArray[Any], values: NDArray[Any]) -> Curve:
-    """Return a curve in the order of time, each time once, without values that are not numbers."""
+    """Return a curve sorted by time, without values that are not finite; of several values at one time, the last."""
     at, own = np.asarray(times, np.float64), np.asarray(values, np.float64)
     known = np.isfinite(at) & np.isfinite(own)
     at, own = at[known], own[known]

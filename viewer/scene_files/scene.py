@@ -28,8 +28,9 @@ _ROBOT = "robot:"
 """Prefix of a scene that names a robot of the package robot_descriptions, even if something else has that name."""
 _WATCHED_PER_GEOM = 4
 _WATCHED_MIN, _WATCHED_MAX = 16, 128
-"""Least and most slots of the sensor of all contacts, for each geom that can collide. Every kept step has room for all
-of them; a scene with more contacts is read from the contact list."""
+"""The sensor of all contacts has `_WATCHED_PER_GEOM` slots for each geom that can collide, and in all at least
+`_WATCHED_MIN` and at most `_WATCHED_MAX`. Each kept step stores all slots; a scene with more contacts is read from the
+contact list."""
 COMPANION_VALUES_MAX = 1_000_000
 """Longest companion array. Sensors with a larger `num` are reconstructed instead."""
 

@@ -156,7 +156,7 @@ class Branch(StepSource):
 
 
 def _spans(history: History, engine: Engine, start: int) -> list[KeptSpan]:
-    """Return the steps that a history keeps from a step on. Afterwards the history shows another step."""
+    """Return the kept steps of a history from step `start` to the newest. Leaves the history at another step."""
     spans = []
     for step, following in pairwise([start, *history.states_between(start, history.last), history.last]):
         history.show_left(step)

@@ -173,7 +173,7 @@ class Resimulator:
         self._is_bad = False
         """True if the last row was not finite."""
         self.lost = 0
-        """Number of steps since the loop's last reset whose rows were lost, computed from their time."""
+        """Number of steps lost since the loop's last reset, estimated from the simulated time that they span."""
 
     @property
     def waiting(self) -> bool:

@@ -69,7 +69,12 @@ def _beside_legend(context: DrawContext) -> list[LegendEntry]:
 
 
 LAYERS = [
-    Layer("dropped", "Dropped", "Contacts without a slot, and points of contacts without a sensor", contacts=_dropped),
+    Layer(
+        "dropped",
+        "Dropped",
+        "Contacts that a sensor leaves out for lack of slots; as faint points, contacts that no sensor reports",
+        contacts=_dropped,
+    ),
     Layer(glyphs=_unwatched),
     Layer(
         "beside",

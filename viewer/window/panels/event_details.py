@@ -81,7 +81,7 @@ def show_crossing(session: Session, tracker: ContactTracker) -> None:
     implot.end_plot()
     ui.tooltip(
         "z1: largest distance of the pairs in contact; above 0 a contact ends.\nz2: smallest distance of the other "
-        "pairs, plus 2 eps; below 0 a contact begins.\nThe band shows the hysteresis, 2 eps to either side."
+        "pairs, plus 2 eps; below 0 a contact begins.\nThe band is the hysteresis, 2 eps above and below 0."
     )
 
 

@@ -220,7 +220,7 @@ class SensorEditor:
         if change.before is None:
             pressed = ui.small_button("Remove", "Remove this sensor, which is not in the file")
         else:
-            pressed = ui.small_button("Revert", "Restore the declaration in the file")
+            pressed = ui.small_button("Revert", "Undo your changes: back to the sensor as the file declares it")
         if pressed:
             sensor_edits.revert(name)
             if change.before is not None:
@@ -333,7 +333,7 @@ class SensorEditor:
         unnamed = self._suggestions.unnamed_of_body(body)
         imgui.same_line(0, imgui.get_style().item_inner_spacing.x)
         names = ", ".join(declaration.name for declaration in declarations[:8])
-        left_out = f"\n{unnamed} without a name left out" if unnamed else ""
+        left_out = f"\nLeft out: {unnamed} unnamed" if unnamed else ""
         help_text = obstacle or f"One for everything that touches: {names or 'none has a name'}{left_out}"
         with ui.disabled(obstacle is not None or not declarations):
             if ui.button(f"Make {len(declarations)}###per geom", help_text):
