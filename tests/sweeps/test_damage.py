@@ -307,7 +307,8 @@ for worker in workers:
 for turn in range(times):
     said = sorted(pipe[0].recv() for pipe in pipes)
     found = sorted(path.name for path in (folder / str(turn)).iterdir())
-    refused = [text for text in said if "holds a sweep already" in text or "another program sweeps into it" in text]
+    texts = ("has a sweep already", "another program is writing a sweep into it")
+    refused = [text for text in said if any(words in text for words in texts)]
     if said.count("won") != 1 or len(refused) != 2 or found != ["metrics.parquet", "sweep.json"]:
         print(turn, said, found)
 """
