@@ -256,6 +256,7 @@ def random_batch(layout: ContactLayout, shape: tuple[int, ...], seed: int) -> Co
         dist=np.where(filled, rng.normal(size=filled.shape), 0.0) if "dist" in layout.fields else None,
         in_world_frame=in_world,
         frame_known=known,
+        reduce=layout.reduce,
         **vectors,
     )
 

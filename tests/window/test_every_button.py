@@ -336,6 +336,7 @@ def use_channels(person: Person) -> None:
         session.take_steps(20)
         session.reset()
     person.use_all()
+    person.use_again("playback", "episodes")
 
 
 def use_drawer(person: Person) -> None:

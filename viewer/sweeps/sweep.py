@@ -194,6 +194,7 @@ def sweep(
         noise: Standard deviations of the initial state, such as `qpos=0.01,qvel=0.1`; None for none.
         logs: Logs of states to re-simulate in place of simulations; a seed is then the number of a run in its log.
         sensors: Names of the sensors that the table has; all if empty.
+        watch: Bodies that get a contact sensor each: `each-body`, or patterns such as `geom:*foot*`; none if empty.
         key: Name or number of the keyframe that runs start from; None for the default state.
         contacts: True to keep the contacts of every step in `output`.
         events: True to keep the begin and end of every contact in `output`.
