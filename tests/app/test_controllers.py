@@ -69,7 +69,7 @@ def test_a_saved_controller_is_read_again_and_a_broken_one_is_not(rig: Rig) -> N
     rig.save(GOOD.format(level=-0.2))
     rig.until(lambda: rig.angle < 0)
     assert rig.app.session.engine.time > at
-    assert any(text.startswith("read ") for text in rig.notices)
+    assert any(text.startswith("reloaded ") for text in rig.notices)
 
 
 def test_an_exception_pauses_with_one_notice_and_a_mended_file_goes_on(rig: Rig) -> None:
@@ -134,7 +134,7 @@ def test_a_second_engine_that_is_chosen_later_is_driven_too(rig: Rig) -> None:
     for engine in session.engines:
         assert engine.data.qpos[0] == pytest.approx(0.1, abs=0.1)
     rig.save(GOOD.format(level=-0.4))
-    rig.until(lambda: any(text.startswith("read ") for text in rig.notices))
+    rig.until(lambda: any(text.startswith("reloaded ") for text in rig.notices))
     assert session.engine.data.ctrl[0] == 0.1
     rig.app.controllers.set_drives(True, session.engines)
     session.simulation.step(600)
