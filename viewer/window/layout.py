@@ -5,6 +5,7 @@ import os
 import re
 from collections import Counter
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,8 @@ from .theme import load_fonts
 
 MAIN_DOCK = "MainDockSpace"
 _SETTINGS_FOLDER = hello_imgui.IniFolderType.app_user_config_folder
+_LAYOUT = re.compile(rb"^(\[Layout\]\r?\nName=)\w+", re.MULTILINE)
+"""Name of the layout that was used last, in the settings file."""
 _SETTINGS_FILE, _SERVED_FILE = f"{TITLE}/window.ini", f"{TITLE}/served.ini"
 """Files for settings and layout of windows on a display, and of served ones, which have other sizes."""
 SAVED = "view_state"
@@ -100,6 +103,15 @@ def prepare_settings(is_served: bool = False) -> tuple[bool, str | None]:
     except OSError as error:
         reason = error.strerror or str(error)
     return False, f"settings and layout will not be saved: cannot use {path} ({reason})"
+
+
+def choose_layout(name: str, is_served: bool = False) -> None:
+    """Let the saved settings open a layout: Hello ImGui would look for the one that was used last, and complain."""
+    path = settings_path(is_served)
+    with suppress(OSError):
+        saved = path.read_bytes()
+        if (changed := _LAYOUT.sub(rb"\g<1>" + name.encode(), saved)) != saved:
+            path.write_bytes(changed)
 
 
 def _is_sound(saved: bytes) -> bool:

@@ -21,7 +21,7 @@ from ..session.simulation import Change
 from ..settings import Quality, ViewState
 from .guard import Guard
 from .keys import allow_keyboard, handle_keys, keep_keys, show_help
-from .layout import MAIN_DOCK, SAVED, Docks, dock_panels, prepare_settings, window_params
+from .layout import MAIN_DOCK, SAVED, Docks, choose_layout, dock_panels, prepare_settings, window_params
 from .opening import check_profile
 from .panels import find_panels
 from .panels.menus import show_help_page, show_menus
@@ -92,6 +92,8 @@ class Window(Shell):
         self._drawn = {panel.title: part(panel.title, self._shower(panel.title)) for panel in self.panels}
         playback = part("The playback bar", self._show_playback)
         dock_panels(params, [(panel, self._drawn[panel.title]) for panel in self.panels], playback)
+        if self.keeps_settings:
+            choose_layout(params.docking_params.layout_name, self.audience is not None)
         calls.post_init = self._at_ends(self._open)
         calls.post_new_frame = self.guard.call("This frame", self._advance)
         calls.custom_background = self.guard.call("The picture", self._draw)
