@@ -227,6 +227,7 @@ def test_every_control_of_the_panels_is_used(monkeypatch: pytest.MonkeyPatch, tm
     walk(watch, open_scene(bare, paused=True), use_plots_without_curves)
     walk(watch, open_scene(bare, paused=True, watch_all=False), use_empty)
     walk(watch, open_scene(bare, size=(620, 900), paused=True), use_drawer)
+    walk(watch, open_scene(scene, control="stand.py"), use_episodes)
     missing = {site for site in watch.known - watch.used_sites if not in_main_menu(site)}
     assert not watch.unexplained, watch.unexplained
     assert not missing, "not used: " + "\n".join(f"{site.file}:{site.line} {site.text}" for site in sorted(missing))
@@ -331,11 +332,16 @@ def use_channels(person: Person) -> None:
         person.ctx.mouse_up(1)
         person.ctx.yield_(2)
         person.use_all()
-    session.simulation.keeps_episodes = True
+
+
+def use_episodes(person: Person) -> None:
+    """Episodes that have ended."""
+    session = person.prepare()
+    session.paused = True
     for _ in range(2):
         session.take_steps(20)
         session.reset()
-    person.use_all()
+    person.ctx.yield_(2)
     person.use_again("playback", "episodes")
 
 
