@@ -65,7 +65,7 @@ advance = window._advance
 
 def advance_and_measure():
     advance()
-    if window.frame_count in ({frames} // 2, {frames}):
+    if window.frame_count in (2 * {frames} // 3, {frames}):
         gc.collect()
         print(psutil.Process().memory_info().rss)
 
@@ -75,11 +75,11 @@ run_window(window)
 
 
 @pytest.mark.timeout(900)
-@pytest.mark.parametrize("frames", [2500, pytest.param(20_000, marks=pytest.mark.long)])
+@pytest.mark.parametrize("frames", [3000, pytest.param(20_000, marks=pytest.mark.long)])
 def test_memory_does_not_grow_over_thousands_of_frames(frames: int) -> None:
     """In a process of its own, as a user's window is."""
     run = RUN.format(frames=frames)
     result = subprocess.run([sys.executable, "-c", run], capture_output=True, text=True, check=True)
     early, late = (int(line) for line in result.stdout.split())
-    # Less than a kilobyte a frame, once buffers have grown to their size.
-    assert late - early < 0.9 * 2**10 * (frames // 2)
+    # Less than a kilobyte a frame, once buffers have grown to their size: the last of them after some 20 s.
+    assert late - early < 0.9 * 2**10 * (frames // 3)
