@@ -148,6 +148,7 @@ def test_a_cluster_gives_the_same_bits_whatever_it_loses(tmp_path: Path, nodes: 
     assert parts["ray"] == parts["local"]
 
 
+@pytest.mark.long
 @pytest.mark.timeout(400)
 def test_an_interrupted_sweep_leaves_no_temporary_files(tmp_path: Path, cluster: Nodes, temporary: Path) -> None:
     words = ["slope", "--seeds", "0:40", "--duration", "0.1", "--contacts", "--ray", cluster.address]
@@ -160,6 +161,7 @@ def test_an_interrupted_sweep_leaves_no_temporary_files(tmp_path: Path, cluster:
     assert not list(temporary.glob("contact-viewer-*"))
 
 
+@pytest.mark.long
 @pytest.mark.timeout(400)
 def test_logs_travel_to_the_cluster(tmp_path: Path, cluster: Nodes) -> None:
     """The same rows and the same words as from processes of this machine."""
