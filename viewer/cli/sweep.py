@@ -3,7 +3,6 @@
 import argparse
 import subprocess
 import sys
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -117,7 +116,7 @@ def run(arguments: argparse.Namespace) -> int:
     from ..scene_files.scene import find_scene
     from ..sweeps.plan import read_seeds
     from ..sweeps.result_store import open_store
-    from ..sweeps.sweep import ExecutionOptions, make_plan
+    from ..sweeps.sweep import ExecutionOptions, make_plan, require_extras
 
     replays = arguments.log or all(Path(scene).suffix.lower() == RUN_SUFFIX for scene in arguments.scenes)
     if arguments.seeds is None:
@@ -148,22 +147,10 @@ def run(arguments: argparse.Namespace) -> int:
     )
     if arguments.timeout is not None and arguments.ray is not None:
         raise UsageError("--timeout does not work with --ray: leave out one of them")
-    _require_extras(arguments)
+    require_extras(arguments.output, arguments.ray)
     execution = ExecutionOptions(arguments.workers, arguments.ray, arguments.timeout, arguments.resume)
     with open_store(arguments.output) as store:
         return _sweep(arguments, plan, execution, store)
-
-
-def _require_extras(arguments: argparse.Namespace) -> None:
-    """Raise UsageError with one command that installs all extras that the options need and that are missing."""
-    address = str(arguments.output)
-    needs = {
-        "ray": ("ray", "pyarrow") if arguments.ray is not None else (),
-        "fsspec": ("fsspec", "pyarrow") if "://" in address and not address.startswith(("file:", "local:")) else (),
-    }
-    missing = [extra for extra, packages in needs.items() if not all(map(find_spec, packages))]
-    if missing:
-        raise UsageError(f"this sweep needs: pip install 'contact-viewer[{','.join(missing)}]'")
 
 
 def _sweep(arguments: argparse.Namespace, plan: "Plan", execution: "ExecutionOptions", store: "ResultStore") -> int:

@@ -82,8 +82,7 @@ class ContactViewer(gymnasium.Wrapper[Any, Any, Any, Any], gymnasium.utils.Recor
         if envs is None:
             return super().__new__(cls)
         shared, first = _SharedWindow(len(envs)), options.pop("environment", 0)
-        if not 0 <= first < len(envs):
-            raise SceneError(f"no environment {first}; there are {len(envs)}, from 0 to {len(envs) - 1}")
+        _check_number(first, len(envs))
         shared.env = first
         record, window = options.pop("record", None), options.pop("window", None)
         for number, each in enumerate(envs):
@@ -175,6 +174,7 @@ class ContactViewer(gymnasium.Wrapper[Any, Any, Any, Any], gymnasium.utils.Recor
         self._shared: _SharedWindow | None = None
         """Window of all environments of a vector environment; None if this environment is in none."""
         self._number = 0
+        """Number of this environment in it."""
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
         """Reset the environment, and begin another episode."""
@@ -302,6 +302,12 @@ class _SharedWindow:
         self.env, self._shown = member._number, member
 
 
+def _check_number(environment: int, count: int) -> None:
+    """Raise SceneError if there is no environment of that number."""
+    if not 0 <= environment < count:
+        raise SceneError(f"no environment {environment}; there are {count}, from 0 to {count - 1}")
+
+
 def vector_members(env: Any) -> list[Any] | None:
     """Return the vector environment's own list of environments; None if `env` is no vector environment.
 
@@ -340,8 +346,7 @@ def show_one(
         envs = AsyncVectorEnv(show_one([make] * 8, 3, serve=True))
         ```
     """
-    if not 0 <= environment < len(env_fns):
-        raise SceneError(f"no environment {environment}; there are {len(env_fns)}, from 0 to {len(env_fns) - 1}")
+    _check_number(environment, len(env_fns))
     make = partial(_make_shown, env_fns[environment], options)
     return [make if number == environment else each for number, each in enumerate(env_fns)]
 

@@ -49,11 +49,11 @@ class DataFile:
         self.touch_count = len(running_touches(session))
         """Number of touch sensors whose values are written."""
         self.paths = {Table.CONTACTS: self.path, Table.EVENTS: self.path, Table.TOUCH: self.path}
+        """Path of the file of each table."""
         self.channel_count = len(session.simulation.channels)
         """Number of channels whose values are written."""
         if self.channel_count:
             self.paths[Table.CHANNELS] = self.path
-        """Path of the file of each table."""
         if not self.touch_count:
             del self.paths[Table.TOUCH]
         if suffix in _ONE_TABLE:

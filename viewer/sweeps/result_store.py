@@ -187,14 +187,20 @@ def without_password(text: str) -> str:
     return _SECRET.sub("://", text) if _ADDRESS.fullmatch(text) else text
 
 
+def is_remote(output: str | Path) -> bool:
+    """Return True for an address that fsspec has to reach; False for a folder of this machine."""
+    text = str(output)
+    return not isinstance(output, Path) and bool(_ADDRESS.fullmatch(text)) and not _HERE.match(text)
+
+
 @contextmanager
 def open_store(output: str | Path) -> Iterator[ResultStore]:
     """Open the store of a folder, or of an address such as s3://bucket/folder."""
     text = str(output)
-    if isinstance(output, Path) or not _ADDRESS.fullmatch(text):
-        yield ResultStore(Path(output))
-    elif here := _HERE.match(text):
-        yield ResultStore(Path(text[here.end() :]))
-    else:
+    if is_remote(output):
         with tempfile.TemporaryDirectory(prefix="contact-viewer-") as folder:
             yield _RemoteStore(text, Path(folder))
+    elif not isinstance(output, Path) and (here := _HERE.match(text)):
+        yield ResultStore(Path(text[here.end() :]))
+    else:
+        yield ResultStore(Path(output))

@@ -10,6 +10,7 @@ from contextlib import closing
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +22,7 @@ from ..scene_files.scene import find_scene
 from .local_workers import run_locally
 from .plan import Plan, SweepError, check_seeds, read_seeds
 from .ray_workers import run_on_ray
-from .result_store import ResultStore, open_store, without_password
+from .result_store import ResultStore, is_remote, open_store, without_password
 from .results import METRICS_FILE, Results
 from .scene_store import SceneStore, scene_hashes
 from .task import RunResult
@@ -220,6 +221,8 @@ def sweep(
     """
     import warnings
 
+    address = ("" if ray else None) if isinstance(ray, bool) else ray
+    require_extras("" if output is None else output, address)
     parquet = import_extra("pyarrow.parquet", "parquet", "sweeps need", SweepError)
     names = [scenes] if isinstance(scenes, str | Path) else list(scenes)
     chosen = read_seeds(seeds) if isinstance(seeds, str) else range(seeds) if isinstance(seeds, int) else seeds
@@ -227,7 +230,6 @@ def sweep(
     watched = (watch,) if isinstance(watch, str) else tuple(watch)
     more = {"sensors": tuple(sensors), "watched": watched, "key": key, "contacts": contacts, "events": events}
     plan = make_plan(names, chosen, duration, control, params, varied, noise, logs, **more)
-    address = ("" if ray else None) if isinstance(ray, bool) else ray
     execution = ExecutionOptions(workers, address, timeout, resume)
     with (
         tempfile.TemporaryDirectory(prefix="contact-viewer-") as temporary,
@@ -242,6 +244,14 @@ def sweep(
             warnings.warn(f"{outcome.failed} runs failed; the first: {outcome.first_failure}", stacklevel=2)
         table: pyarrow.Table = parquet.read_table(store.folder / METRICS_FILE, memory_map=False)
         return table
+
+
+def require_extras(output: str | Path, ray: str | None) -> None:
+    """Raise SweepError with one command that installs all missing extras of a cluster and of a remote store."""
+    needs = {"ray": ("ray", "pyarrow")} if ray is not None else {}
+    needs |= {"fsspec": ("fsspec", "pyarrow")} if is_remote(output) else {}
+    if missing := [extra for extra, packages in needs.items() if not all(map(find_spec, packages))]:
+        raise SweepError(f"this sweep needs: pip install 'contact-viewer[{','.join(missing)}]'")
 
 
 def usable_cores() -> int:
